@@ -1,22 +1,25 @@
-//! The one place that imports atomics: every word of shared memory is a [`W32`] or a [`W64`].
+//! The one place that imports atomics: every word of shared memory is a [`W32`] or a [`W64`]. Every
+//! access to such a word first calls a hook, by which tests can kill the process or change threads
+//! at that point.
 //!
-//! A word is the std atomic of its size and nothing else, so it can be laid over mapped bytes. What
-//! this room adds is a hook before each access. A normal build has none; the `torture` feature
-//! kills the process before a chosen store, the `shuttle` feature hands control to a model checker
-//! before every access. Whoever writes to shared memory by another way escapes both, so nobody
-//! does.
+//! A word has the layout of the std atomic of its size, so a reference to it can point into mapped
+//! bytes. In a normal build the hooks are empty. With the feature `torture` a hook kills the
+//! process before a chosen store; with the feature `shuttle` it hands control to a model checker
+//! before every access. An access to shared memory by any other way would escape both, so there is
+//! none.
 //!
-//! Bytes of items are copied by [`copy_in`] and [`copy_out`]. They may race with a writer: a copy
-//! counts only once the bucket's version has been found unchanged (IDX-1 in `index`). The compiler
-//! sees raw pointer copies; under Miri and ThreadSanitizer (`cfg(tavola_checked)`) the same
-//! functions go word by word through relaxed atomics ([`words`]), no stronger than the plain copy.
+//! [`copy_in`] and [`copy_out`] copy the bytes of items. Such a copy may race with a writer: it
+//! counts only if the bucket's version is afterwards still what it was before (IDX-1 in `index`).
+//! The compiler sees raw pointer copies. Under Miri and ThreadSanitizer (`cfg(tavola_checked)`) the
+//! same functions copy word by word through relaxed atomics ([`words`]), which order no more than
+//! the plain copy does.
 
 #![allow(unsafe_code)]
 
 pub(crate) use core::sync::atomic::Ordering;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-/// A word that users read and write themselves, past the hooks.
+/// A word of a user's own data, which the user reads and writes directly, without the hooks.
 pub(crate) type UserWord = AtomicU64;
 
 /// A 32-bit word that other processes may write.
@@ -68,7 +71,8 @@ macro_rules! word {
                 hook::after_exchange(self.as_ptr(), self.0.fetch_or(value, order))
             }
 
-            /// Compare and exchange; `Err` holds what was found.
+            /// Compares and exchanges. Returns the old value; `Err` holds the value that was there
+            /// instead of `old`.
             #[inline(always)]
             pub(crate) fn cas(&self, old: $int, new: $int, ok: Ordering) -> Result<$int, $int> {
                 hook::before_store(self.as_ptr());
@@ -76,14 +80,15 @@ macro_rules! word {
                 hook::after_exchange(self.as_ptr(), found)
             }
 
-            /// For words that one lock holder at a time writes: no locked instruction.
+            /// Adds without a locked instruction: for words that only the holder of one lock
+            /// writes.
             #[inline(always)]
             pub(crate) fn add_owned(&self, value: $int) {
                 let old = hook::seen(self.as_ptr(), self.0.load(Ordering::Relaxed));
                 self.store(old.wrapping_add(value), Ordering::Relaxed);
             }
 
-            /// As [`Self::add_owned`], downwards.
+            /// Subtracts in the same way as [`Self::add_owned`].
             #[inline(always)]
             pub(crate) fn sub_owned(&self, value: $int) {
                 let old = hook::seen(self.as_ptr(), self.0.load(Ordering::Relaxed));
@@ -100,14 +105,15 @@ macro_rules! word {
 word!(W32, AtomicU32, u32);
 word!(W64, AtomicU64, u64);
 
-/// A fence; pairs are named where it is used.
+/// Issues a fence. A comment at each use names the access or fence that it pairs with.
 #[inline(always)]
 pub(crate) fn fence(order: Ordering) {
     core::sync::atomic::fence(order);
     hook::after_fence(order);
 }
 
-/// A fence between what a thread does and what a signal handler finds that interrupts it.
+/// Keeps the compiler from moving accesses of a thread across this point, so that a signal handler
+/// that interrupts the thread sees them in order.
 #[inline(always)]
 pub(crate) fn handler_fence() {
     core::sync::atomic::compiler_fence(Ordering::SeqCst);
@@ -120,14 +126,14 @@ pub(crate) fn spin_hint() {
     core::hint::spin_loop();
 }
 
-/// A copy that does the usual short lengths by two overlapping words, without a call.
+/// Copies; the most frequent lengths, 8 to 16 bytes, as two words that may overlap, without a call.
 ///
 /// # Safety
 /// Both ranges are valid and do not overlap.
 #[cfg(not(any(feature = "shuttle", miri, tavola_checked)))]
 #[inline(always)]
 unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
-    // SAFETY: every word lies inside the ranges: len is 8 to 16.
+    // SAFETY: each word lies inside the ranges, as `len` is 8 to 16.
     unsafe {
         if len.wrapping_sub(8) <= 8 {
             let first = src.cast::<u64>().read_unaligned();
@@ -143,13 +149,13 @@ unsafe fn copy(src: *const u8, dst: *mut u8, len: usize) {
 /// Copies process memory into the region.
 ///
 /// # Safety
-/// `dst..dst + src.len()` lies in the region, in a block or page only this thread may write.
+/// `dst..dst + src.len()` lies in the region, in a block or page that only this thread may write.
 #[inline(always)]
 pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
     hook::before_store(dst);
     #[cfg(any(feature = "torture", feature = "shuttle"))]
     {
-        // Two halves, so that a death can leave half a copy behind, and a reader find it.
+        // Two halves, so that a death can leave half a copy behind, and a reader can find one.
         let half = src.len() / 2;
         // SAFETY: both halves lie inside the caller's range.
         unsafe {
@@ -175,10 +181,11 @@ pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
     hook::after_store(dst);
 }
 
-/// Copies bytes of the region out. They may change under the copy: the caller rechecks afterwards.
+/// Copies bytes of the region out. A writer may change them meanwhile: the caller rechecks
+/// afterwards.
 ///
-/// Of 8 aligned bytes, which may be a value that is changed in place, what one load saw is copied:
-/// a plain load of an aligned word is whole on all processors this runs on.
+/// Eight aligned bytes may be a value that is changed in place. They are copied by one load: a
+/// plain load of an aligned word is whole on all processors that this runs on.
 ///
 /// # Safety
 /// `src..src + len` lies in the region; `dst..dst + len` is writable process memory.
@@ -186,7 +193,8 @@ pub(crate) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
 pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     hook::before_load(src);
     #[cfg(feature = "shuttle")]
-    // SAFETY: the caller's promise; a half at a time, as a writer may come between, but for a word.
+    // SAFETY: the caller's promise. One half at a time, so that a writer may come between, except
+    // for an aligned word.
     unsafe {
         if len == 8 && src.addr().is_multiple_of(8) {
             let word = (*src.cast::<W64>()).0.load(Ordering::Relaxed);
@@ -210,11 +218,11 @@ pub(crate) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// As [`copy_in`], by whole words: where two threads of a careless caller meet, bytes mix, and no
-/// more.
+/// Copies into the region as [`copy_in`] does, by whole words. If two threads of a careless caller
+/// copy to the same place at once, their bytes mix, and nothing worse happens.
 ///
 /// # Safety
-/// `dst..dst + src.len()` lies in the region, and with it the words that cover it.
+/// `dst..dst + src.len()` and the words that cover it lie in the region.
 pub(crate) unsafe fn copy_in_words(dst: *mut u8, src: &[u8]) {
     hook::before_store(dst);
     // SAFETY: the caller's promise.
@@ -222,23 +230,25 @@ pub(crate) unsafe fn copy_in_words(dst: *mut u8, src: &[u8]) {
     hook::after_store(dst);
 }
 
-/// As [`copy_out`], by whole words.
+/// Copies out of the region as [`copy_out`] does, by whole words.
 ///
 /// # Safety
-/// As [`copy_out`]; the words that cover the range lie in the region, too.
+/// As [`copy_out`]; also, the words that cover the range lie in the region.
 pub(crate) unsafe fn copy_out_words(src: *const u8, dst: *mut u8, len: usize) {
     hook::before_load(src);
     // SAFETY: the caller's promise.
     unsafe { words::copy_out(src, dst, len) };
 }
 
-/// The longest copy that [`copy_out_short`] does.
+/// The longest copy that [`copy_out_short`] makes.
 pub(crate) const SHORT: usize = 32;
 
-/// As [`copy_out`], of at most [`SHORT`] bytes, a length that was itself read from the region: they
-/// are written as whole words, to places that do not depend on `len`. A processor that does not
-/// know yet where a store goes holds back the loads behind it; that store would wait for the item,
-/// and so the loads of the next read, which could wait beside it, would wait after it.
+/// Copies at most [`SHORT`] bytes out of the region, if `len` was itself read from the region. The
+/// stores are whole words, at addresses that do not depend on `len`.
+///
+/// Why: a processor that does not know the address of a store yet holds back the loads behind it.
+/// If the address depended on `len`, the store would wait for the item to come from memory, and the
+/// loads of the next read would wait behind it instead of at the same time.
 ///
 /// # Safety
 /// As [`copy_out`]; `dst` has room for [`SHORT`] bytes, whatever `len` is.
@@ -251,12 +261,13 @@ pub(crate) unsafe fn copy_out_short(src: *const u8, dst: *mut u8, len: usize) {
         copy_out(src, dst, len);
     }
     #[cfg(not(any(feature = "shuttle", miri, tavola_checked)))]
-    // SAFETY: all loads lie within `len`, which each branch has looked at; all stores within `len`
-    // rounded up to words.
+    // SAFETY: every load lies within `len`, which its branch has compared; every store lies within
+    // `len` rounded up to words.
     unsafe {
         let load = |at: usize| src.add(at).cast::<u64>().read_unaligned();
         let store = |at: usize, word: u64| dst.add(at).cast::<u64>().write_unaligned(word);
-        // The bytes from the last whole word on, of which there are at least 8 in all.
+        // The bytes from `at` to the end, as one word; loads the last 8 bytes, so `len` is at least
+        // 8.
         let tail = |at: usize| load(len - 8) >> (64 - 8 * (len - at));
         let byte = |at: usize| u64::from(src.add(at).read()) << (8 * at);
         let half = |at: usize| u64::from(src.add(at).cast::<u32>().read_unaligned()) << (8 * at);
@@ -282,7 +293,8 @@ pub(crate) unsafe fn copy_out_short(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Whether bytes of the region equal `other`. They may change meanwhile: the caller rechecks.
+/// Returns whether bytes of the region equal `other`. They may change meanwhile: the caller
+/// rechecks.
 ///
 /// # Safety
 /// `src..src + other.len()` lies in the region.
@@ -310,7 +322,7 @@ pub(crate) unsafe fn equals(src: *const u8, other: &[u8]) -> bool {
     }
 }
 
-/// Fetches the line of `ptr` into the cache; any address is allowed.
+/// Fetches the cache line of `ptr`; any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch<T>(ptr: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -328,7 +340,7 @@ pub(crate) fn prefetch<T>(ptr: *const T) {
     let _ = ptr;
 }
 
-/// What happens before each access: nothing, a death, or a change of threads.
+/// What an access does beside itself: nothing, a death, or a change of threads.
 mod hook {
     #[inline(always)]
     pub(super) fn before_load<T>(_at: *const T) {
@@ -358,7 +370,7 @@ mod hook {
         super::model::stored();
     }
 
-    /// What a load gives to its thread that found this.
+    /// Returns what a load yields to its thread, if memory holds `found`.
     #[inline(always)]
     pub(super) fn seen<T: Copy>(_at: *const T, found: T) -> T {
         #[cfg(feature = "shuttle")]
@@ -409,13 +421,14 @@ pub mod killpoint {
     static PASSED: AtomicU64 = AtomicU64::new(0);
     static DIE_AT: AtomicU64 = AtomicU64::new(0);
 
-    /// Kills this process by SIGKILL before the `k`-th store from now, counted from 1; 0: never.
+    /// Kills this process by SIGKILL before its `k`-th store from now, counted from 1; never if `k`
+    /// is 0.
     pub fn die_at(k: u64) {
         PASSED.store(0, Ordering::Relaxed);
         DIE_AT.store(k, Ordering::Relaxed);
     }
 
-    /// Stores passed since the last [`die_at`].
+    /// Returns how many stores were made since the last [`die_at`].
     pub fn passed() -> u64 {
         PASSED.load(Ordering::Relaxed)
     }

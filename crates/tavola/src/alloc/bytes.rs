@@ -1,5 +1,5 @@
-//! The copies, with the one promise they need: the range was checked where the pointer was made
-//! (`Region::bytes`, `Block::bytes`).
+//! The copies of item bytes. They are safe to call because the range was checked when the pointer
+//! was made (`Region::bytes`, `Block::bytes`).
 
 use crate::region::Region;
 use crate::sync::{self, SHORT};
@@ -10,14 +10,14 @@ pub(super) fn equals(at: *const u8, other: &[u8]) -> bool {
     unsafe { sync::equals(at, other) }
 }
 
-/// A processor that sees bytes read in order fetches those that follow, up to the end of a page of
-/// this size.
+/// A processor that sees sequential reads fetches what follows, up to the end of a page of this
+/// size.
 const FETCHED: usize = 4096;
-/// The beginnings of so many pages are fetched before a copy.
+/// The first lines of this many pages are fetched before a copy.
 const AHEAD: usize = 3;
 
-/// Fetches the beginnings of the pages that a long copy comes to, so that it does not wait for
-/// each of them in turn.
+/// Fetches the beginnings of the next pages of a long copy, so that it does not wait for each of
+/// them in turn.
 #[inline(always)]
 fn fetch_ahead(from: *const u8, len: usize) {
     if len > FETCHED {
@@ -35,8 +35,8 @@ fn fetch_pages(from: *const u8, len: usize) {
 #[inline(always)]
 pub(super) fn append_from(from: *const u8, len: u64, out: &mut Vec<u8>) {
     out.reserve((len as usize).max(SHORT));
-    // SAFETY: the caller got `from` for `len` bytes, and so much room was just reserved, and at
-    // least `SHORT`.
+    // SAFETY: the caller got `from` for `len` bytes. Room for them, and for at least `SHORT` bytes,
+    // was just reserved.
     unsafe {
         let to = out.as_mut_ptr().add(out.len());
         if len <= SHORT as u64 {
@@ -56,18 +56,17 @@ pub(super) fn read(from: *const u8, out: &mut [u8]) {
     unsafe { sync::copy_out(from, out.as_mut_ptr(), out.len()) };
 }
 
-/// At most `SHORT` bytes.
+/// Reads at most `SHORT` bytes.
 #[inline(always)]
 pub(super) fn read_short(from: *const u8, len: u64, out: &mut [u8; SHORT]) {
     // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`.
     unsafe { sync::copy_out_short(from, out.as_mut_ptr(), len as usize) };
 }
 
-/// At most `SHORT` bytes; `out` has that capacity.
+/// Replaces the content of `out` by at most `SHORT` bytes; `out` has that capacity.
 #[inline(always)]
 pub(super) fn refill_short(from: *const u8, len: u64, out: &mut Vec<u8>) {
-    // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`, and looked at the
-    // capacity.
+    // SAFETY: the caller got `from` for `len` bytes, at most `SHORT`, and has checked the capacity.
     unsafe {
         sync::copy_out_short(from, out.as_mut_ptr(), len as usize);
         out.set_len(len as usize);

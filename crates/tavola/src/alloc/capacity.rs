@@ -1,7 +1,8 @@
-//! What a cache may take: its pages, backed or about to be, and what is backed beside them.
+//! The capacity of a cache: how many pages it may have, backed or about to be, including what is
+//! backed beside its pages.
 //!
-//! All of it counts, free pages and the directories included, so that what the system has allocated
-//! for the file stays within the capacity. The counts are the pool's, changed under its lock.
+//! Everything counts, free pages and the directories included: so what the system has allocated for
+//! the file stays within the capacity. The counts are the pool's, and change under its lock.
 
 use crate::error::{Error, Result};
 use crate::layout::{DIR_INLINE, PAGE, PageWord, PagesWord};
@@ -9,11 +10,12 @@ use crate::lock::{Me, is_alive};
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// Pages a shard needs at the least: its first segment, and some blocks.
+/// Pages that a shard needs at least: its first segment, and some blocks.
 const LEAST_PAGES: u64 = 6;
 
-/// The pages a cache may have, what is beside them taken off; `None`: it is no cache, or the word
-/// was damaged: then memory is its bound until it is set anew.
+/// Returns how many pages a cache may have, apart from what is backed beside them. Returns `None`
+/// if the table is not a cache, or if the word was damaged: then only memory limits it until a
+/// capacity is set again.
 fn pages(region: &Region) -> Option<u32> {
     if !region.is_cache() {
         return None;
@@ -24,7 +26,7 @@ fn pages(region: &Region) -> Option<u32> {
     Some(pages.saturating_sub(u32::try_from(overhead).unwrap_or(u32::MAX)))
 }
 
-/// Pages that are backed, or about to be.
+/// Returns how many pages are backed, or about to be.
 fn backed(region: &Region) -> u32 {
     let holes = region.pool().hole_count.load(Ordering::Relaxed);
     let given_out = region
@@ -33,7 +35,7 @@ fn backed(region: &Region) -> u32 {
     given_out.saturating_sub(holes)
 }
 
-/// How many more pages may be backed.
+/// Returns how many more pages may be backed.
 pub(super) fn room(region: &Region) -> u32 {
     let geometry = region.geometry();
     let most = region.limit().saturating_sub(geometry.first_page);
@@ -41,20 +43,21 @@ pub(super) fn room(region: &Region) -> u32 {
     pages(region).map_or(u32::MAX, left)
 }
 
-/// Whether a cache has more pages than it may, those that will be given back not counted.
+/// Returns whether a cache has more pages than it may, not counting those that will be given back.
 pub(crate) fn is_over(region: &Region) -> bool {
     let surplus = region.pool().surplus_count.load(Ordering::Relaxed);
     pages(region).is_some_and(|pages| backed(region).saturating_sub(surplus) > pages)
 }
 
-/// Pages in the pool that may be used.
+/// Returns how many pages of the pool may be used.
 pub(crate) fn free(region: &Region) -> u32 {
     let surplus = region.pool().surplus_count.load(Ordering::Relaxed);
     let free = region.pool().free_count.load(Ordering::Relaxed);
     free.saturating_sub(surplus)
 }
 
-/// Pages that may be taken from the pool; of a cache that is too large, one is given up for each.
+/// Returns how many pages may be taken from the pool. A cache that is too large gives up one page
+/// for each.
 pub(crate) fn available(region: &Region) -> u32 {
     match is_over(region) {
         true => free(region) / 2,
@@ -62,13 +65,13 @@ pub(crate) fn available(region: &Region) -> u32 {
     }
 }
 
-/// Pages that may be taken from the pool, or backed for it.
+/// Returns how many pages may be taken from the pool, or backed for it.
 pub(crate) fn within_reach(region: &Region) -> u32 {
     available(region).saturating_add(room(region))
 }
 
-/// How many pages participants that live have in hand, all threads of each: chains that are not
-/// published yet, and what is being backed or given back.
+/// Returns how many pages living participants own, all threads of each: chains that are not
+/// published yet, and pages that are being backed or given back.
 pub(crate) fn in_hand(region: &Region, me: Me) -> u32 {
     let mut known = (0, false);
     let mut lives = |owner: u32| {
@@ -88,12 +91,12 @@ pub(crate) fn in_hand(region: &Region, me: Me) -> u32 {
     pages.filter(is_in_hand).count() as u32
 }
 
-/// Whether no page is to be had without evicting keys, as far as that can be told.
+/// Returns whether pages are unavailable without evicting keys, as far as the counts show.
 pub(crate) fn is_full(region: &Region) -> bool {
     available(region) == 0 && room(region) == 0
 }
 
-/// Whether a cache can have room for a value of so many pages, beside little else.
+/// Returns whether a cache can have room for a value of this many pages, beside little else.
 pub(crate) fn may_hold(region: &Region, wanted: u32) -> bool {
     let shards = u64::from(region.geometry().shards());
     let beside = u64::from(region.pool().extent_pages.load(Ordering::Relaxed));
@@ -101,7 +104,7 @@ pub(crate) fn may_hold(region: &Region, wanted: u32) -> bool {
     pages(region).is_none_or(|pages| least <= u64::from(pages))
 }
 
-/// Bytes of what is backed beside the pages.
+/// Returns how many bytes are backed beside the pages.
 fn overhead(region: &Region) -> u64 {
     let geometry = region.geometry();
     let words = region.pool().backed_words.load(Ordering::Relaxed);
@@ -126,8 +129,8 @@ fn overhead(region: &Region) -> u64 {
     geometry.page_table_off + words + leases + watches + directories.sum::<u64>()
 }
 
-/// Sums up what is backed beside the pages. Under the pool's lock, or while nobody else knows the
-/// region.
+/// Sums up what is backed beside the pages. Call under the pool's lock, or while no other process
+/// knows the region.
 pub(crate) fn reckon(region: &Region) {
     if region.is_cache() {
         let pool = region.pool();
@@ -135,22 +138,22 @@ pub(crate) fn reckon(region: &Region) {
     }
 }
 
-/// The capacity in bytes; `None`: it is no cache, or its word was damaged.
+/// Returns the capacity in bytes, or `None` if the table is not a cache or its word was damaged.
 pub(crate) fn capacity(region: &Region) -> Option<u64> {
     let word = region.pool().capacity.load(Ordering::Relaxed);
     let pages = region.is_cache().then(|| PagesWord::decode(word))??;
     Some(u64::from(pages) * PAGE)
 }
 
-/// The least capacity a cache of so many shards can have.
+/// Returns the smallest capacity that this cache can have.
 fn least(region: &Region) -> u64 {
     let shards = u64::from(region.geometry().shards());
     let beside = u64::from(region.pool().extent_pages.load(Ordering::Relaxed)) * PAGE;
     (overhead(region) + beside + shards * LEAST_PAGES * PAGE).next_multiple_of(PAGE)
 }
 
-/// Repair: a word that was damaged tells what the cache has now. Under the pool's lock. Says how
-/// many there were.
+/// Repairs a damaged word: the capacity is then what the cache has now. Returns how many words it
+/// repaired. Call under the pool's lock.
 pub(super) fn mend(region: &Region) -> u64 {
     if !region.is_cache() || capacity(region).is_some() {
         return 0;
@@ -163,7 +166,7 @@ pub(super) fn mend(region: &Region) -> u64 {
     1
 }
 
-/// Changes it, by one store.
+/// Changes the capacity, by one store.
 pub(crate) fn set(region: &Region, bytes: u64) -> Result<()> {
     let bad = |why| {
         Err(Error::BadOption {

@@ -1,9 +1,10 @@
-//! Large items: pages chained through the page table.
+//! Large items: pages that are linked through the page table. A writer fills the pages before it
+//! locks the shard, so the lock is held no longer than for a small item.
 //!
-//! The pages of a new item are taken and written before the shard is locked: nobody sees them. Each
-//! is in the state `Build` of its writer, which says where the next one is, so that a writer who
-//! dies leaves pages that tell whose they were. Publishing is the slot's one store, as for any
-//! item; then, still under the lock, the pages become `Large` of the shard.
+//! Until the item is published, no other process reads the pages. Each is in the state `Build`,
+//! which names its writer and the next page: so the pages of a dead writer can be found. The one
+//! store of the slot publishes the item, as it does for any item. After it, still under the lock,
+//! the pages become `Large` of the shard.
 
 use super::bytes;
 use super::{Item, Need, Stop, pool};
@@ -14,22 +15,23 @@ use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::clock;
 
-/// Pages given back to the pool under one hold of its lock.
+/// Pages that are given back under one hold of the pool's lock.
 const BATCH: usize = 64;
 
-/// The pages of an item that is not published yet; dropped, they go back.
+/// The pages of an item that is not published yet. Dropping it gives them back.
 pub(crate) struct Chain<'a> {
     region: &'a Region,
     me: Me,
     first: u32,
     pages: u32,
-    /// When the last of its pages to be freed was: their grace goes on if they go back.
+    /// When the one that was freed last was freed. If the pages go back, the grace period counts
+    /// from then.
     since: u32,
     published: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Whether key and value need a chain.
+    /// Returns whether key and value need a chain.
     #[inline(always)]
     pub(crate) fn is_needed(key: &[u8], value: &[u8]) -> Result<bool> {
         let data = key.len() as u64 + value.len() as u64;
@@ -39,8 +41,7 @@ impl<'a> Chain<'a> {
         Ok(data > MOST_SMALL)
     }
 
-    /// Takes pages and writes into them what does not stand in the item's block. Call without
-    /// locks.
+    /// Takes pages and writes into them what does not fit in the item's block. Call without locks.
     pub(crate) fn build(region: &'a Region, me: Me, key: &[u8], value: &[u8]) -> Result<Self> {
         let (inline, pages) = large_split(key.len() as u64 + value.len() as u64);
         let mut chain = Self {
@@ -51,7 +52,7 @@ impl<'a> Chain<'a> {
             since: 0,
             published: false,
         };
-        // From the last page to the first: each word tells a chain that is whole behind it.
+        // From the last page to the first, so that each word leads to a complete rest of the chain.
         for number in (0..u64::from(pages)).rev() {
             let page = chain.take_page(number as u32 + 1)?;
             let from = inline + number * PAGE;
@@ -60,7 +61,7 @@ impl<'a> Chain<'a> {
         Ok(chain)
     }
 
-    /// Takes a page; with it, `missing` are missing.
+    /// Takes a page, of `missing` that are still missing.
     fn take_page(&mut self, missing: u32) -> Result<u32> {
         let state = PageWord::Build {
             next: self.first,
@@ -83,7 +84,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// How many there are.
+    /// Returns how many pages there are.
     pub(crate) fn pages(&self) -> u32 {
         self.pages
     }
@@ -92,7 +93,7 @@ impl<'a> Chain<'a> {
         self.first
     }
 
-    /// The item is published: its pages are the shard's.
+    /// Makes the pages the shard's, after the item was published.
     pub(crate) fn publish_pages(mut self, lock: &ShardLock<'_>) {
         self.published = true;
         reclaim_pages(lock, self.first, self.pages, false);
@@ -101,14 +102,15 @@ impl<'a> Chain<'a> {
 
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
-        // A panic may have come after the slot was stored: then recovery knows whose the pages are.
+        // A panic may have come after the slot was stored: then recovery finds out whose the pages
+        // are.
         if !self.published && !std::thread::panicking() {
             give_chain(self.region, self.me, (self.first, self.pages), self.since);
         }
     }
 }
 
-/// Marks the pages of a chain as the shard's; false: the chain is broken.
+/// Makes the pages of a chain the shard's. Returns false if the chain is broken.
 pub(crate) fn reclaim_pages(lock: &ShardLock<'_>, first: u32, pages: u32, mark: bool) -> bool {
     let mut page = first;
     for _ in 0..pages {
@@ -129,8 +131,8 @@ pub(crate) fn reclaim_pages(lock: &ShardLock<'_>, first: u32, pages: u32, mark: 
     true
 }
 
-/// The page after this one, 0 at the end; `None` when it is no page of the chain that begins with
-/// `first`.
+/// Returns the page after this one, 0 at the end, or `None` if this is not a page of the chain that
+/// begins with `first`.
 pub(super) fn next_of(region: &Region, first: u32, page: u32) -> Option<u32> {
     if !region.is_page(page) {
         return None;
@@ -144,7 +146,7 @@ pub(super) fn next_of(region: &Region, first: u32, page: u32) -> Option<u32> {
     }
 }
 
-/// How many pages a chain has whose last one says that it is; `None`: it leads astray.
+/// Returns how many pages a chain has, or `None` if it does not end as a chain does.
 pub(super) fn len_of(region: &Region, first: u32) -> Option<u32> {
     let most = region.high_water() - region.geometry().first_page;
     let mut page = first;

@@ -1,9 +1,10 @@
-//! Numbers as counters show them.
+//! Decimal numbers, as counters are stored and read. Values of counters are text to users, as in
+//! memcached.
 
-/// The most digits a counter shows.
+/// The most digits of a counter.
 pub(super) const DIGITS: usize = 20;
 
-/// The digits of a number.
+/// Returns the digits of a number.
 pub(super) fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
     let mut at = DIGITS;
     let mut rest = number;
@@ -17,8 +18,8 @@ pub(super) fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
     }
 }
 
-/// The number a value shows in decimal; `None` when it shows none below 2^64. Spaces may follow it,
-/// with which memcached fills up a number that became shorter.
+/// Returns the number that a value is in decimal, or `None` if it is not one below 2^64. Trailing
+/// spaces are allowed: memcached pads a number with them that became shorter.
 pub(crate) fn decimal_u64(text: &[u8]) -> Option<u64> {
     let spaces = text.iter().rev().take_while(|byte| **byte == b' ').count();
     let text = &text[..text.len() - spaces];

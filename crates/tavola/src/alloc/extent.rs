@@ -1,9 +1,10 @@
-//! Extents: runs of pages beside the table, taken from the high_water in one piece.
+//! Extents: runs of pages beside the table, taken above the high-water mark in one piece. Queue
+//! pools and logs are in extents.
 //!
-//! A page of an extent has the word `Extent(number)` from the high_water's rise on, and the entry
-//! of that number says who builds it or that it is there. What a builder leaves that dies goes back
-//! to the pool as holes ([`forget_extents_of`]). Entries and these words are changed under the
-//! pool's lock, but for the one store that publishes.
+//! The entry of an extent names the participant that builds it, or says that it is complete. Its
+//! pages have the word `Extent(number)` from when the high-water mark rises above them. If the
+//! builder dies, the pages go back to the pool as holes ([`forget_extents_of`]). Entries and these
+//! words change under the pool's lock, except for the one store that publishes.
 
 use super::capacity::room;
 use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
@@ -13,14 +14,14 @@ use crate::lock::{Me, PoolLock, is_alive};
 use crate::region::{Region, no_room};
 use crate::sync::Ordering;
 
-/// Bytes that are backed by one call.
+/// Bytes that one call backs.
 const STEP: u64 = 16 << 20;
-/// Pages given back under one hold of the pool's lock, and by one call.
+/// Pages that are given back under one hold of the pool's lock, and by one call.
 const BATCH: u32 = 256;
-/// Such batches in one go: who settles an estate does it beside its own work.
+/// Such batches that are given back at a time: a process does it beside its own work.
 const BATCHES: u32 = 16;
 
-/// An extent that is being built; forgotten with all its pages unless it is published.
+/// An extent that is being built. Dropping it gives all its pages back unless it was published.
 pub(crate) struct Building<'a> {
     region: &'a Region,
     me: Me,
@@ -30,7 +31,7 @@ pub(crate) struct Building<'a> {
     is_published: bool,
 }
 
-/// Where the extent of that kind and name begins and how long it is, in bytes; `None`: there is
+/// Returns offset and length in bytes of the extent of that kind and name, or `None` if there is
 /// none.
 pub(crate) fn find_extent(
     region: &Region,
@@ -38,7 +39,7 @@ pub(crate) fn find_extent(
     name: &[u8],
 ) -> Result<Option<(u64, u64)>> {
     let mut all = (0..).zip(region.extents());
-    // The state first: what it was before it was there says nothing.
+    // The state first: entries that are not live may have any content.
     let found = all.find(|(_, e)| e.state() == ExtentState::Live && e.is(kind, name));
     let Some((number, extent)) = found else {
         return Ok(None);
@@ -53,7 +54,7 @@ pub(crate) fn find_extent(
     Ok(Some(region.span_of(run)))
 }
 
-/// The names of all extents of that kind that are there.
+/// Returns the names of all complete extents of that kind.
 pub(crate) fn extent_names(region: &Region, kind: ExtentKind) -> Vec<Vec<u8>> {
     let all = region.extents().iter();
     all.filter(|e| e.state() == ExtentState::Live && e.kind() == Some(kind))
@@ -61,11 +62,11 @@ pub(crate) fn extent_names(region: &Region, kind: ExtentKind) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Takes pages for an extent, backed by memory. Call without any lock.
+/// Builds an extent: takes its pages and backs them by memory. Call without locks.
 ///
 /// # Errors
-/// [`Error::AlreadyThere`]; [`Error::Full`] when no run of so many pages, no room in the file
-/// system or no number is left.
+/// [`Error::AlreadyThere`]; [`Error::Full`] if there is no run of that many pages, no room in the
+/// file system, or no number left.
 pub(crate) fn build_extent<'a>(
     region: &'a Region,
     me: Me,
@@ -86,14 +87,14 @@ pub(crate) fn build_extent<'a>(
     Ok(building)
 }
 
-/// What a look for a place came to.
-enum Place {
+/// The result of a search for a number and a run of pages.
+enum Candidate {
     At {
         number: u32,
         run: PageRun,
     },
     Taken,
-    /// Its builder is no more.
+    /// Its builder is dead.
     Abandoned {
         number: u32,
         builder: u32,
@@ -101,11 +102,11 @@ enum Place {
     Damaged,
     NoNumber,
     NoRun,
-    /// The page table is to be backed from there on.
+    /// The page table has to be backed from there on.
     Unbacked {
         from: u32,
     },
-    /// A cache may not have so much.
+    /// The capacity of the cache is too small.
     Over,
 }
 
@@ -120,10 +121,10 @@ fn claim<'a>(
     loop {
         let lock = lock(region, me)?;
         match place(&lock, kind, name, pages) {
-            Place::At { run, .. } if !region.maps(run.end()) => {
+            Candidate::At { run, .. } if !region.maps(run.end()) => {
                 return Err(region.out_of_reach());
             }
-            Place::At { number, run } => {
+            Candidate::At { number, run } => {
                 take(&lock, number, run, |extent| {
                     extent.build(me.id(), run, kind, name)
                 });
@@ -135,26 +136,26 @@ fn claim<'a>(
                     is_published: false,
                 });
             }
-            Place::Unbacked { from } => {
+            Candidate::Unbacked { from } => {
                 drop(lock);
                 back_words(region, me, from)?;
             }
-            Place::Abandoned { number, builder } => {
+            Candidate::Abandoned { number, builder } => {
                 drop(lock);
                 while !forget(region, me, number, builder)? {}
             }
-            Place::Damaged => return corrupt("the entry of what stands beside the table"),
-            Place::NoRun => return full(FULL_SIZE),
-            Place::Over => {
+            Candidate::Damaged => return corrupt("the entry of what stands beside the table"),
+            Candidate::NoRun => return full(FULL_SIZE),
+            Candidate::Over => {
                 return full("the capacity of the cache is too small for it; raise the capacity");
             }
-            Place::NoNumber => {
+            Candidate::NoNumber => {
                 return full(
                     "the table already has 16 queue pools and logs, the maximum; use \
                     another table",
                 );
             }
-            Place::Taken => {
+            Candidate::Taken => {
                 drop(lock);
                 return Err(Error::AlreadyThere {
                     what: kind.what(),
@@ -165,8 +166,8 @@ fn claim<'a>(
     }
 }
 
-/// Looks for a number that nobody has and a run that was never used.
-fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Place {
+/// Searches for a free number, and for a run of pages that were never used.
+fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Candidate {
     let region = lock.region;
     let mut free = None;
     for (number, extent) in (0..).zip(region.extents()) {
@@ -175,39 +176,40 @@ fn place(lock: &PoolLock<'_>, kind: ExtentKind, name: &[u8], pages: u32) -> Plac
             ExtentState::Free => free = free.or(Some(number)),
             ExtentState::Building { owner } if !is_alive(region, owner, lock.me) => {
                 let builder = owner;
-                return Place::Abandoned { number, builder };
+                return Candidate::Abandoned { number, builder };
             }
-            ExtentState::Damaged if is_it => return Place::Damaged,
-            _ if is_it => return Place::Taken,
+            ExtentState::Damaged if is_it => return Candidate::Damaged,
+            _ if is_it => return Candidate::Taken,
             _ => {}
         }
     }
     let Some(number) = free else {
-        return Place::NoNumber;
+        return Candidate::NoNumber;
     };
     if room(region) < pages {
-        return Place::Over;
+        return Candidate::Over;
     }
     let mut first = unused_from(region);
     loop {
         let run = PageRun { first, pages };
         if run.end() > region.limit() {
-            return Place::NoRun;
+            return Candidate::NoRun;
         }
         let backed = region.pool().backed_words.load(Ordering::Relaxed);
         if run.end() > backed {
-            return Place::Unbacked { from: backed };
+            return Candidate::Unbacked { from: backed };
         }
-        // The words past the high_water are 0, unless that was damaged.
+        // The words above the high-water mark are 0, unless it was damaged.
         let is_used = |page: &u32| region.page_word(*page).load(Ordering::Relaxed) != 0;
         match (run.first..run.end()).rev().find(is_used) {
             Some(page) => first = page + 1,
-            None => return Place::At { number, run },
+            None => return Candidate::At { number, run },
         }
     }
 }
 
-/// Takes the pages. The entry first: who takes the lock over from us undoes what it tells.
+/// Takes the pages. The entry first: a process that steals the lock from us undoes what the entry
+/// describes.
 fn take(lock: &PoolLock<'_>, number: u32, run: PageRun, build: impl FnOnce(&Extent)) {
     let region = lock.region;
     build(&region.extents()[number as usize]);
@@ -220,7 +222,7 @@ fn take(lock: &PoolLock<'_>, number: u32, run: PageRun, build: impl FnOnce(&Exte
 }
 
 impl Building<'_> {
-    /// Everything is in it: others find it from now on.
+    /// Publishes the extent, after its content is complete: other processes find it from now on.
     pub(crate) fn publish(mut self) {
         self.region.extents()[self.number as usize].publish();
         self.is_published = true;
@@ -229,15 +231,15 @@ impl Building<'_> {
 
 impl Drop for Building<'_> {
     fn drop(&mut self) {
-        // After a panic, and without the lock (a signal handler's write, refused), they wait for
-        // our end.
+        // After a panic, or without the lock (refused to a signal handler's write), the pages wait
+        // until this process ends.
         if !self.is_published && !std::thread::panicking() {
             while let Ok(false) = forget(self.region, self.me, self.number, self.me.id()) {}
         }
     }
 }
 
-/// Gives back what a dead participant was building. False: there is more of it.
+/// Gives back what a dead participant was building. Returns false if there is more of it.
 pub(super) fn forget_extents_of(region: &Region, me: Me, dead: u32) -> Result<bool> {
     for number in 0..EXTENTS as u32 {
         if !forget(region, me, number, dead)? {
@@ -247,15 +249,15 @@ pub(super) fn forget_extents_of(region: &Region, me: Me, dead: u32) -> Result<bo
     Ok(true)
 }
 
-/// Gives back pages of an extent that this participant builds. Several may do so at once: each page
-/// goes through one of their hands. False: there is more of it.
+/// Gives back pages of an extent that this participant builds. Several processes may do so at once,
+/// as each page is claimed by one of them. Returns false if there is more of it.
 fn forget(region: &Region, me: Me, number: u32, builder: u32) -> Result<bool> {
     for _ in 0..BATCHES {
         let batch = claim_from(region, me, number, builder)?;
         let Some((first, count)) = batch else {
             return Ok(true);
         };
-        // Where the file system cannot do it, they are holes that memory stands behind.
+        // If the file system cannot punch, they are holes that still occupy memory.
         let _ = region.punch(u64::from(first) * PAGE, u64::from(count) * PAGE);
         let lock = lock(region, me)?;
         (first..first + count).for_each(|page| push_hole(&lock, page));
@@ -263,8 +265,8 @@ fn forget(region: &Region, me: Me, number: u32, builder: u32) -> Result<bool> {
     Ok(false)
 }
 
-/// Takes some pages, side by side, that still are the extent's. `None`: there are none left, and
-/// the entry is free; or somebody else has it.
+/// Claims some adjacent pages that still are the extent's. Returns `None` if there are none left
+/// and the entry is now free, or if the entry is not this builder's.
 fn claim_from(region: &Region, me: Me, number: u32, builder: u32) -> Result<Option<(u32, u32)>> {
     let _lock = lock(region, me)?;
     let extent = &region.extents()[number as usize];
@@ -293,11 +295,12 @@ fn claim_from(region: &Region, me: Me, number: u32, builder: u32) -> Result<Opti
     Ok(Some((first, end - first)))
 }
 
-/// Which extents a region has: what a check compares pages with. Taken under the pool's lock.
+/// The extents of a region at one moment, with which a check compares pages. Created under the
+/// pool's lock.
 pub(crate) struct Extents([Option<PageRun>; EXTENTS]);
 
 impl Extents {
-    /// Those that are there or being built by the living.
+    /// Collects those that are complete or are being built by a living participant.
     pub(crate) fn of(region: &Region, me: Me) -> Self {
         Self(core::array::from_fn(|number| {
             let extent = &region.extents()[number];
@@ -310,24 +313,25 @@ impl Extents {
         }))
     }
 
-    /// Whether that page is one of that extent.
+    /// Returns whether that page belongs to that extent.
     pub(crate) fn has(&self, number: u32, page: u32) -> bool {
         let run = self.0.get(number as usize).copied().flatten();
         run.is_some_and(|run| run.contains(page))
     }
 
-    /// Pages of all of them.
+    /// Returns how many pages all of them have.
     pub(crate) fn pages(&self) -> u64 {
         let runs = self.0.iter().flatten();
         runs.map(|run| u64::from(run.pages)).sum()
     }
 }
 
-/// Repair. An entry that leads to the head of what it says it is, of so many pages, is right, and
-/// its pages are made so. Of another the pages are looked for by their words: if they are side by
-/// side and begin with such a head, the entry is made to lead there. So processes that have it open
-/// go on with it. What else says that it is there is free from now on, its pages strays. Says how
-/// many that were.
+/// Repairs the entries, and returns how many extents were lost.
+///
+/// An entry that leads to a head of its kind and length is right, and its page words are corrected.
+/// For any other entry, the pages with its number are searched: if they are adjacent and begin with
+/// a valid head, the entry is made to lead there. So processes that have the extent open can
+/// continue. An entry for which that fails becomes free, and its pages strays.
 pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
     let region = lock.region;
     let found = runs_by_words(region);
@@ -355,7 +359,7 @@ pub(super) fn mend(lock: &PoolLock<'_>) -> u64 {
     lost
 }
 
-/// The pages that say they are an extent's, for each, if they are side by side.
+/// Returns, for each extent, the pages whose words name it, if they are adjacent.
 fn runs_by_words(region: &Region) -> [Option<PageRun>; EXTENTS] {
     let mut found = [None; EXTENTS];
     let mut are_scattered = [false; EXTENTS];
@@ -379,17 +383,17 @@ fn runs_by_words(region: &Region) -> [Option<PageRun>; EXTENTS] {
     core::array::from_fn(|number| found[number].filter(|_| !are_scattered[number]))
 }
 
-/// What a run is by the head it begins with, if that takes so many pages.
+/// Returns what kind of head a run begins with, if that head's length fits the run.
 fn kind_of(region: &Region, run: PageRun) -> Option<ExtentKind> {
     if !region.is_run(run) {
         return None;
     }
     let (base, _) = region.span_of(run);
     ExtentKind::ALL.into_iter().find(|kind| {
-        let told = match kind {
+        let len = match kind {
             ExtentKind::QueuePool => region.queue_pool_head(base).verify().map(|pool| pool.len),
             ExtentKind::Log => region.log_head(base).verify().map(|log| log.len),
         };
-        told.is_some_and(|len| len.div_ceil(PAGE) == u64::from(run.pages))
+        len.is_some_and(|len| len.div_ceil(PAGE) == u64::from(run.pages))
     })
 }

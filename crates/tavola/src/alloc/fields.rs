@@ -1,5 +1,5 @@
-//! The fields an item may have between header and key, but for link and number: uid, expiry, flags,
-//! version.
+//! The fields that an item may have between header and key: uid, expiry, flags, version. (The link
+//! of a large item and the number of a counter are read in `item`.)
 
 use super::write::{Shown, Stamp};
 use super::{Item, Tags};
@@ -7,7 +7,7 @@ use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Header, Hi
 use crate::sync::{Ordering, W64, fence};
 
 impl<'a> Item<'a> {
-    /// Where its uid stands, if it has one.
+    /// Returns the word of its uid, if it has one.
     #[inline(always)]
     fn uid_field(&self) -> Option<&'a W64> {
         if self.flags & FLAG_UID == 0 {
@@ -23,50 +23,51 @@ impl<'a> Item<'a> {
         Some(self.block.word(at))
     }
 
-    /// A field that only items with a header have.
+    /// Returns a field that only items with a header have.
     fn field(&self, flag: u8) -> Option<&'a W64> {
         let at = Header::field_at(self.flags, flag);
         let has = self.flags & flag != 0;
         has.then(|| self.block.word(at))
     }
 
-    /// When its key expires, if it has room for that: changed in place.
+    /// Returns the word of its key's expiry, which is changed in place, if it has that field.
     pub(crate) fn expiry_word(&self) -> Option<&'a W64> {
         self.field(FLAG_EXPIRY)
     }
 
-    /// When its key expires; 0: never.
+    /// Returns when its key expires, or 0 if it never does.
     #[inline]
     pub(crate) fn expiry_ms(&self) -> u64 {
         self.expiry_word()
             .map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Whether its key has expired. The clock is looked at first: a time that is changed meanwhile
-    /// was changed before it had come.
+    /// Returns whether its key has expired. The clock is read first: so if the time is changed
+    /// meanwhile, the old time had not come yet.
     #[inline]
     pub(crate) fn is_expired(&self) -> bool {
         self.expiry_word().is_some_and(|word| {
             let now = self.region.now_ms();
-            // Else the compiler or the processor might load it before the clock.
+            // Otherwise the compiler or the processor might load the time before the clock.
             fence(Ordering::Acquire);
             let expiry = word.load(Ordering::Relaxed);
             expiry != 0 && now >= expiry
         })
     }
 
-    /// What its key has from the user, if it has room for that: the marks are changed in place.
+    /// Returns the word of the client flags and marks, if it has that field. The marks are changed
+    /// in place.
     pub(crate) fn client_word(&self) -> Option<&'a W64> {
         self.field(FLAG_CLIENT)
     }
 
-    /// Its key's version; 0: it has none.
+    /// Returns its key's version, or 0 if it has none.
     pub(crate) fn version(&self) -> u64 {
         self.field(FLAG_VERSION)
             .map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// What readers are told of it.
+    /// Returns what a read of the value also returns of it.
     #[inline]
     pub(crate) fn shown(&self) -> Shown {
         let client = self.client_word();
@@ -79,22 +80,22 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// What it has beside key and value, its uid aside; its tags, if it has any, in `room`.
+    /// Returns what it has beside key, value and uid. If it has tags, they are put into `room`.
     pub(crate) fn stamp<'r>(&self, room: &'r mut Option<Tags>) -> Stamp<'r> {
-        let told = self.shown();
+        let shown = self.shown();
         Stamp {
-            expiry_ms: told.expiry_ms,
-            client: told.client,
-            marks: told.marks,
+            expiry_ms: shown.expiry_ms,
+            client: shown.client,
+            marks: shown.marks,
             tags: match self.tags {
                 0 => &Tags::NONE,
                 _ => room.insert(self.tags()),
             },
-            version: told.version,
+            version: shown.version,
         }
     }
 
-    /// Its uid, or none.
+    /// Returns its uid, or [`Hint::NONE`].
     #[inline(always)]
     pub(crate) fn hint(&self) -> Hint {
         self.uid_field().map_or(Hint::NONE, |word| {
@@ -102,7 +103,7 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// Repair: takes a uid off that cannot be its own.
+    /// Removes, for repair, a uid that cannot be its own.
     pub(crate) fn forget_hint(&self) {
         if let Some(word) = self.uid_field() {
             word.store(Hint::NONE.to_bits(), Ordering::Relaxed);

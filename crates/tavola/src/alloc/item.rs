@@ -1,8 +1,8 @@
-//! Items as they are read.
+//! Items, decoded for reading. Without the shard's lock every byte may be stale or torn, so
+//! decoding trusts nothing.
 //!
-//! Reading is done with and without the shard's lock. Without it every byte may be stale or torn,
-//! so lengths are held against the page they stand in, and what was copied counts only after the
-//! bucket has been rechecked (`index::read`).
+//! Lengths are checked against the page that the item is in, so that no read leaves it. What was
+//! copied counts only after the bucket has been rechecked (`index::read`).
 
 use super::bytes;
 use super::decimal::{DIGITS, decimal};
@@ -13,17 +13,17 @@ use crate::layout::{
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, SHORT, W64, fence};
 
-/// An item, its header decoded and its lengths known to be possible.
+/// An item whose header is decoded and whose lengths are possible.
 #[derive(Clone, Copy)]
 pub(crate) struct Item<'a> {
     pub(super) region: &'a Region,
     pub(super) block: Block<'a>,
     pub(crate) item_ref: u64,
-    /// Where in the block the key begins, or the stream of a large item.
+    /// The offset in the block at which the key begins, or the stream of a large item.
     pub(super) data: u64,
     pub(super) key_len: u64,
     pub(super) value_len: u64,
-    /// Of a large item: the page its chain begins with.
+    /// The first page of the chain of a large item.
     pub(crate) first_page: u32,
     pub(super) flags: u8,
     /// How many tags it has.
@@ -33,7 +33,7 @@ pub(crate) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The item a ref points to; `None` when nothing there can be one.
+    /// Decodes the item that a ref points to. Returns `None` if there cannot be one.
     pub(crate) fn at(region: &'a Region, item_ref: u64) -> Option<Self> {
         let block = region.block(item_ref)?;
         if let Some(fixed) = region.fixed() {
@@ -46,9 +46,9 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// An item without any flag but that of a uid, as nearly all are. Kept apart from
-    /// [`Self::special`] all the way through a read, so that the compiler sees an item of
-    /// registers, whose flags it knows.
+    /// Decodes an item without any flag except that of a uid, as nearly all are. It is separate
+    /// from [`Self::special`] all the way through a read: so the compiler keeps the item in
+    /// registers and knows its flags.
     #[inline(always)]
     pub(crate) fn plain(
         region: &'a Region,
@@ -73,8 +73,8 @@ impl<'a> Item<'a> {
         (data + key_len + value_len <= block.room()).then_some(item)
     }
 
-    /// As [`Self::plain`], of a header that was found to be that of a key so long, with a uid or
-    /// with no field at all.
+    /// Decodes an item as [`Self::plain`] does, if its header was found to have this key length,
+    /// and a uid or no field at all.
     #[inline(always)]
     pub(crate) fn with_key(
         region: &'a Region,
@@ -115,7 +115,7 @@ impl<'a> Item<'a> {
         (value <= block.room() && value_len <= block.room() - value).then_some(item)
     }
 
-    /// An item of a table of fixed lengths.
+    /// Decodes an item of a table of fixed lengths.
     #[inline(always)]
     pub(crate) fn fixed(
         region: &'a Region,
@@ -138,8 +138,8 @@ impl<'a> Item<'a> {
         (fixed.bytes() <= block.room()).then_some(item)
     }
 
-    /// The same, of a key that was found equal to one of this length: where its value begins is
-    /// known then before the header has arrived.
+    /// Returns the same item with the length of a key that was found equal: so the address of its
+    /// value is known before its header has arrived from memory.
     #[inline(always)]
     pub(crate) fn with_key_len(self, key_len: usize) -> Self {
         Self {
@@ -148,8 +148,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// As [`Self::with_key`], of an item that may have expiry, flags and a version as well, and is
-    /// neither large nor a counter.
+    /// Decodes an item as [`Self::with_key`] does, if it may also have expiry, flags and a version.
+    /// Returns `None` if it is large or a counter.
     #[inline(always)]
     pub(crate) fn with_fields(
         region: &'a Region,
@@ -167,7 +167,7 @@ impl<'a> Item<'a> {
         Self::with_flags(region, block, item_ref, header, key_len, flags)
     }
 
-    /// An item with other fields after its header.
+    /// Decodes an item with other fields after its header.
     #[inline(never)]
     pub(crate) fn special(
         region: &'a Region,
@@ -212,17 +212,17 @@ impl<'a> Item<'a> {
         (item.block_bytes() <= block.room()).then_some(item)
     }
 
-    /// The link of a large item, the number of a counter.
+    /// Returns the link of a large item, or the number of a counter.
     fn second_word(&self) -> &'a W64 {
         self.block.word(8)
     }
 
-    /// Where it stands.
+    /// Returns the region that it is in.
     pub(crate) fn region(&self) -> &'a Region {
         self.region
     }
 
-    /// A word of its block.
+    /// Returns a word of its block.
     pub(super) fn word(&self, at: u64) -> u64 {
         self.block.word(at).load(Ordering::Relaxed)
     }
@@ -231,12 +231,13 @@ impl<'a> Item<'a> {
         Header::decode(self.word(0))
     }
 
-    /// Which fields stand between header and key.
+    /// Returns the flags of its fields between header and key.
     pub(crate) fn flags(&self) -> u8 {
         self.flags
     }
 
-    /// Its value, when that is one aligned word: it may be changed in place then.
+    /// Returns its value if that is one aligned word: under the shard's lock it may be changed in
+    /// place.
     pub(crate) fn value_word(&self) -> Option<&'a W64> {
         let is_word = self.flags & !FLAG_UID == 0 && is_word(self.key_len, self.value_len);
         is_word.then(|| {
@@ -249,12 +250,12 @@ impl<'a> Item<'a> {
         self.key_len
     }
 
-    /// Bytes of key and value; a counter counts as eight.
+    /// Returns the bytes of key and value; a counter counts as eight.
     pub(crate) fn payload(&self) -> u64 {
         self.key_len + self.value_len
     }
 
-    /// Bytes of its block.
+    /// Returns the bytes of its block.
     pub(crate) fn block_bytes(&self) -> u64 {
         if let Some(fixed) = self.region.fixed() {
             return fixed.bytes();
@@ -265,7 +266,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Where in the block that ends which is there of key and value.
+    /// Returns the offset in the block at which the part of key and value that is there ends.
     fn tail(&self) -> u64 {
         let data = match (self.is_large(), self.is_counter()) {
             (true, _) => large_split(self.payload()).0,
@@ -275,7 +276,7 @@ impl<'a> Item<'a> {
         self.data + data
     }
 
-    /// The word of one of its tags.
+    /// Returns the word of one of its tags.
     pub(super) fn tag_word(&self, number: u8) -> u64 {
         self.word(self.tail().next_multiple_of(8) + 8 * u64::from(number))
     }
@@ -284,7 +285,7 @@ impl<'a> Item<'a> {
         self.flags & FLAG_LARGE != 0
     }
 
-    /// Whether it is a tag, and not a key.
+    /// Returns whether it is a tag, and not a key.
     #[inline(always)]
     pub(crate) fn is_tag(&self) -> bool {
         self.flags & FLAG_TAG != 0
@@ -294,13 +295,13 @@ impl<'a> Item<'a> {
         self.flags & FLAG_COUNTER != 0
     }
 
-    /// The word of a counter, in place.
+    /// Returns the word of a counter, which is changed in place.
     pub(crate) fn counter(&self) -> &'a W64 {
         self.second_word()
     }
 
-    /// Whether its key is this one; `None`: the chain of a large item is broken, or has just
-    /// changed.
+    /// Returns whether its key is this one, or `None` if the chain of a large item is broken or has
+    /// just changed.
     #[inline(always)]
     pub(crate) fn key_equals(&self, key: &[u8]) -> Option<bool> {
         if self.key_len != key.len() as u64 {
@@ -315,7 +316,7 @@ impl<'a> Item<'a> {
         ))
     }
 
-    /// Whether the value is this one. Under the shard's lock.
+    /// Returns whether the value is this one. Under the shard's lock.
     #[inline(always)]
     pub(crate) fn value_equals(&self, value: &[u8]) -> bool {
         if self.is_counter() {
@@ -334,7 +335,7 @@ impl<'a> Item<'a> {
         )
     }
 
-    /// Where the value of an item that is neither large nor a counter stands, if it is short.
+    /// Returns a pointer to the value, if it is short and the item neither large nor a counter.
     #[inline(always)]
     fn short_bytes(&self) -> Option<*const u8> {
         let is_short =
@@ -342,7 +343,7 @@ impl<'a> Item<'a> {
         is_short.then(|| self.block.bytes(self.data + self.key_len, self.value_len))
     }
 
-    /// Copies such a value, and tells how long it is.
+    /// Copies such a value, and returns its length.
     #[inline(always)]
     pub(crate) fn short_value(&self, out: &mut [u8; SHORT]) -> Option<usize> {
         let from = self.short_bytes()?;
@@ -350,7 +351,8 @@ impl<'a> Item<'a> {
         Some(self.value_len as usize)
     }
 
-    /// Makes such a value the content of `out`, if that has room for any. False: it was not done.
+    /// Makes such a value the content of `out`, if that has capacity for any short value. Returns
+    /// whether it did.
     #[inline(always)]
     pub(crate) fn copy_short_value(&self, out: &mut Vec<u8>) -> bool {
         match self.short_bytes() {
@@ -362,7 +364,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Appends the value. False: the chain of a large item is broken, or has just changed.
+    /// Appends the value. Returns false if the chain of a large item is broken or has just changed.
     #[inline(always)]
     pub(crate) fn copy_value(&self, out: &mut Vec<u8>) -> bool {
         if self.flags & (FLAG_LARGE | FLAG_COUNTER) != 0 {
@@ -376,8 +378,9 @@ impl<'a> Item<'a> {
         true
     }
 
-    /// Copies the value to the front of `out` if it fits there, and tells how long it is; `None`:
-    /// as false of [`Self::copy_value`], some of it may have been copied.
+    /// Copies the value to the front of `out` if it fits there, and returns its length. Returns
+    /// `None` if the chain of a large item is broken or has just changed; a part may have been
+    /// copied.
     #[inline(always)]
     pub(crate) fn value_to(&self, out: &mut [u8]) -> Option<usize> {
         if self.flags & (FLAG_LARGE | FLAG_COUNTER) != 0 {
@@ -385,7 +388,7 @@ impl<'a> Item<'a> {
         }
         let from = self.block.bytes(self.data + self.key_len, self.value_len);
         let len = self.value_len as usize;
-        // By itself, as it is a word then, whose place is known before its length.
+        // A case of its own, as it may be a word, whose address is known before its length.
         if let (8, Some(word)) = (len, out.get_mut(..8)) {
             bytes::read(from, word);
         } else if let Some(out) = out.get_mut(..len) {
@@ -422,7 +425,7 @@ impl<'a> Item<'a> {
         self.pieces().append(self.key_len, self.value_len, out)
     }
 
-    /// Appends the key; as [`Self::copy_value`].
+    /// Appends the key. Returns false in the cases of [`Self::copy_value`].
     pub(crate) fn copy_key(&self, out: &mut Vec<u8>) -> bool {
         if self.is_large() {
             return self.pieces().append(0, self.key_len, out);
@@ -431,7 +434,8 @@ impl<'a> Item<'a> {
         true
     }
 
-    /// Copies the first bytes of the key, as many as have room; false: as of [`Self::copy_value`].
+    /// Copies as many first bytes of the key as `out` has room for. Returns false in the cases of
+    /// [`Self::copy_value`].
     pub(crate) fn key_to(&self, out: &mut [u8]) -> bool {
         let len = out.len().min(self.key_len as usize);
         if self.is_large() {
@@ -441,7 +445,7 @@ impl<'a> Item<'a> {
         true
     }
 
-    /// Copies the block of a small or large item's head to another place. Under the shard's lock.
+    /// Copies its block to another one. The chain of a large item stays. Under the shard's lock.
     pub(crate) fn move_to(&self, item_ref: u64) {
         // ALLOC-2: see `write::write`.
         fence(Ordering::Release);

@@ -1,13 +1,14 @@
-//! Items whose key and value do not fit in a block, as they are read.
+//! Reading large items: those whose key and value do not fit in a block. The rest is in a chain of
+//! pages (see `pieces`).
 
 use super::Item;
-use super::pieces::Pieces;
+use super::pieces::LargeStream;
 use crate::layout::large_split;
 use crate::region::Block;
 use crate::sync::W64;
 
 impl<'a> Item<'a> {
-    /// How many pages its chain has.
+    /// Returns how many pages its chain has.
     pub(crate) fn pages(&self) -> u32 {
         if self.is_large() {
             large_split(self.payload()).1
@@ -16,9 +17,9 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn pieces(&self) -> Pieces<'a> {
+    pub(super) fn pieces(&self) -> LargeStream<'a> {
         let (inline, pages) = large_split(self.payload());
-        Pieces {
+        LargeStream {
             region: self.region,
             block: self.block,
             data: self.data,
@@ -29,14 +30,14 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A copy of a large item's block. The caller has pinned its chain, and looks afterwards
-    /// whether both still are the key's.
+    /// Returns a copy of a large item's block. The caller has pinned the chain, and rechecks
+    /// afterwards that both still are the key's.
     pub(crate) fn copied_block(&self) -> Vec<W64> {
         let words = (0..self.block_bytes()).step_by(8);
         words.map(|at| W64::new(self.word(at))).collect()
     }
 
-    /// The same item with that copy of its block, and its pages to be read where they stand.
+    /// Returns the same item with that copy of its block, whose pages are read through the mapping.
     pub(crate) fn pinned<'b>(&self, block: &'b [W64]) -> Item<'b>
     where
         'a: 'b,
@@ -48,8 +49,8 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// As [`Self::copy_value`]; but of a large item that is pinned only what is in its block, and
-    /// where the rest stands is appended to `runs`: offset and length.
+    /// Appends the value as [`Self::copy_value`] does. Of a pinned large item it appends only what
+    /// is in the block, and to `runs` offset and length of the rest.
     pub(crate) fn lend_value(&self, head: &mut Vec<u8>, runs: &mut Vec<(u64, u64)>) -> bool {
         match self.is_pinned {
             true => {
@@ -60,12 +61,12 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether its chain consists of pages in the right states.
+    /// Returns whether its chain consists of pages in the right states.
     pub(crate) fn chain_is_whole(&self) -> bool {
         !self.is_large() || self.pieces().pages().all(|page| page.is_some())
     }
 
-    /// The pages of a large item; ends early at a broken link.
+    /// Returns the pages of a large item; ends early at a broken link.
     pub(crate) fn chain(&self) -> impl Iterator<Item = u32> + 'a {
         let pages = self.is_large().then(|| self.pieces().pages());
         pages.into_iter().flatten().map_while(|page| page)

@@ -1,4 +1,5 @@
-//! Raising `max_size`: the file becomes longer, then the limit rises, under the pool's lock.
+//! Raising `max_size`. The file becomes longer first, and then the limit rises, under the pool's
+//! lock: so no page below the limit lies outside the file.
 
 use super::pool::lock;
 use crate::error::{Error, Result};
@@ -8,10 +9,10 @@ use crate::region::{Region, explained};
 use crate::sync::Ordering;
 use std::path::Path;
 
-/// Raises `max_size` for all processes that use the table. Call without any lock.
+/// Raises `max_size` for all processes that use the table. Call without locks.
 ///
-/// A death between the two steps leaves a file that is longer than the limit, which is harmless:
-/// nothing uses a page at or above the limit, and the next raise goes on from there.
+/// A death between the two steps leaves a file that is longer than the limit, which is harmless: no
+/// process uses a page at or above the limit, and the next raise starts from there.
 pub(crate) fn raise_max_size(region: &Region, me: Me, bytes: u64) -> Result<()> {
     let bad = |why| {
         Err(Error::BadOption {
@@ -54,7 +55,8 @@ pub(crate) fn raise_max_size(region: &Region, me: Me, bytes: u64) -> Result<()> 
     Ok(())
 }
 
-/// Only after the file is as long: pages below the limit are touched at once by others.
+/// Stores the limit, which must not be above the file's length: other processes use pages below it
+/// at once.
 fn store(region: &Region, limit: u32, max_pages: u32) {
     let pool = region.pool();
     pool.limit
@@ -63,7 +65,7 @@ fn store(region: &Region, limit: u32, max_pages: u32) {
         .store(PagesWord::encode(max_pages), Ordering::Relaxed);
 }
 
-/// What is wrong with the two words, as a sentence. Under the pool's lock.
+/// Returns what is wrong with the two words, as a sentence. Under the pool's lock.
 pub(crate) fn damaged_max_size(region: &Region) -> Option<&'static str> {
     match (region.stored_limit(), region.stored_max_size()) {
         (None, _) => Some("the word of the limit is damaged; repair makes it the file's length"),
@@ -75,7 +77,7 @@ pub(crate) fn damaged_max_size(region: &Region) -> Option<&'static str> {
     }
 }
 
-/// Repair: damaged words say again what is in force. Under the pool's lock.
+/// Repairs damaged words: they get the values that are in force. Under the pool's lock.
 pub(super) fn mend(region: &Region) {
     if region.stored_limit().is_none() || region.stored_max_size().is_none() {
         let limit = region.limit();

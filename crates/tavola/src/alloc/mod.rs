@@ -1,17 +1,17 @@
-//! Memory: pages from the pool, blocks from slabs, chains of pages for large items.
+//! Memory: pages from the pool, blocks from slabs, chains of pages for large items. All of it is
+//! derived from the index, so recovery after a death rebuilds it instead of undoing writes.
 //!
-//! The index is the truth and everything here is derived from it, so no write below is undone after
-//! a death: recovery (`recover`) reads the index and writes these structures anew. What must hold
-//! at every instruction is only this:
+//! Recovery (`recover`) reads the index and writes these structures again. Only this must hold at
+//! every instruction:
 //!
-//! **ALLOC-1** a page is in one state, by one word ([`PageWord`](crate::layout::PageWord));
-//! **ALLOC-2** a block or page that a slot leads to is never given out again before the slot's
-//! bucket was bumped, with a release fence before its bytes change ([`write::write_small`]);
-//! **ALLOC-3** nothing is written to a page that was not backed by memory before
+//! **ALLOC-1** A page is in one state, by one word ([`PageWord`](crate::layout::PageWord)).
+//! **ALLOC-2** A block or page that a slot led to is not used again before the version of the
+//! slot's bucket has risen, and a release fence precedes every change of its bytes
+//! ([`write::write_small`]). **ALLOC-3** Nothing is written to a page that is not backed by memory
 //! ([`pool::provision`]).
 //!
-//! Functions that run under a lock never call the system: where they lack something they end with
-//! [`Stop::Need`], the caller unlocks, fetches it and begins again.
+//! Functions that run under a lock make no system calls. If they lack something they return
+//! [`Stop::Need`]; the caller unlocks, fetches it, and starts the step again.
 
 #[allow(unsafe_code)]
 mod bytes;
@@ -86,9 +86,9 @@ use crate::error::Error;
 /// Why a step under a lock ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Fetch this without the lock, then begin again.
+    /// The caller fetches this without the lock, then starts the step again.
     Need(Need),
-    /// Give up.
+    /// The operation fails.
     Fail(Error),
 }
 
@@ -97,13 +97,13 @@ pub(crate) enum Stop {
 pub(crate) enum Need {
     /// Pages in the pool.
     Pages(u32),
-    /// A directory backed for so many entries.
+    /// A directory that is backed for this many entries.
     Directory { shard: u32, entries: u32 },
-    /// More of a shard's uid directory backed.
+    /// A shard's uid directory that is backed further.
     UidDirectory { shard: u32 },
 }
 
-/// The outcome of a step under a lock.
+/// The result of a step under a lock.
 pub(crate) type Step<T> = Result<T, Stop>;
 
 impl From<Error> for Stop {
@@ -112,7 +112,7 @@ impl From<Error> for Stop {
     }
 }
 
-/// A step that found bytes which contradict each other.
+/// Returns the error of a step that has found contradictory bytes.
 #[cold]
 pub(crate) fn corrupt<T>(what: &'static str) -> Step<T> {
     Err(Stop::Fail(Error::Corrupt { what }))

@@ -1,16 +1,17 @@
-//! Chains that readers had pinned when they were to be freed (`region::pins`).
+//! Orphans: chains that readers had pinned when their items were freed (`region::pins`). The last
+//! reader leaves such a chain, and the next writer frees it.
 //!
-//! Such a chain keeps its pages, `Large` of its shard, and one of its pins says so: `Orphan`, or
-//! `Left` when the reader has gone. Only who holds the shard's lock frees it.
+//! The pages of an orphan stay `Large` of their shard, and one of its pins is `Orphan`, or `Left`
+//! if the reader has gone. Only the holder of the shard's lock frees it.
 //!
-//! | step, under the lock of the chain's shard | dead: finds |
+//! | step, under the lock of the chain's shard | a survivor finds, if we die after it |
 //! |---|---|
 //! | its pin, `Left`, becomes `Free` | pages that nothing leads to, for recovery |
 //! | another pin of it, if there is one, becomes `Orphan` | an orphan |
-//! | else its pages go to the pool | the rest: as after the first step |
+//! | otherwise its pages go to the pool | the rest: as after the first step |
 //!
-//! Recovery frees such pages, or leaves them to a pin of the chain. Who has another pin of it finds
-//! its pages at each step.
+//! Recovery frees such pages, or leaves them to a pin of the chain. A reader with another pin of
+//! the chain finds its pages unchanged at each step.
 
 use super::chain::{give_chain, len_of, next_of};
 use crate::layout::{FIRST_MASK, PageWord, PinWord};
@@ -19,8 +20,8 @@ use crate::region::Region;
 use crate::sync::{Ordering, W32};
 use crate::sys::clock;
 
-/// Frees the chains whose readers have gone, if there may be any, but for those in shards that
-/// somebody holds. Call without locks.
+/// Frees the chains whose readers have gone, if there may be any, except in shards that are locked.
+/// Call without locks.
 #[inline(always)]
 pub(crate) fn free_orphans(region: &Region, me: Me) {
     if region.may_have_orphans() {
@@ -28,10 +29,10 @@ pub(crate) fn free_orphans(region: &Region, me: Me) {
     }
 }
 
-/// As [`free_orphans`], whether or not there may be any.
+/// Frees them as [`free_orphans`] does, whether or not there may be any.
 #[cold]
 pub(crate) fn find_orphans(region: &Region, me: Me) {
-    // Before the pins are looked at: who leaves one meanwhile says so again.
+    // Before the pins are read: a reader that leaves one meanwhile sets it again.
     region.superblock().orphans.store(0, Ordering::Release);
     for word in region.pins() {
         let PinWord::Left { first } = PinWord::decode(word.load(Ordering::Acquire)) else {
@@ -50,7 +51,7 @@ fn left(first: u32) -> u32 {
     PinWord::Left { first }.encode()
 }
 
-/// The shard of the chain that begins with a page.
+/// Returns the shard of the chain that begins with a page.
 fn shard_of(region: &Region, first: u32) -> Option<u32> {
     if !region.is_page(first) {
         return None;
@@ -64,7 +65,7 @@ fn shard_of(region: &Region, first: u32) -> Option<u32> {
 }
 
 fn end(lock: &ShardLock<'_>, word: &W32, first: u32) {
-    // Pairs with the release in `take_off`. Somebody else may have been faster.
+    // Pairs with the release in `take_off`. Another process may have been faster.
     let is_ours = shard_of(lock.region, first) == Some(lock.number)
         && word.cas(left(first), 0, Ordering::Acquire).is_ok();
     if is_ours
@@ -76,8 +77,8 @@ fn end(lock: &ShardLock<'_>, word: &W32, first: u32) {
     }
 }
 
-/// Recovery of a shard, after all chains that an item leads to were marked: those that are not and
-/// are pinned stay. Their pages, in order.
+/// Keeps, in the recovery of a shard, the pinned chains that no item leads to. The chains that an
+/// item leads to are marked by then. Returns the pages that are kept, in order.
 pub(crate) fn keep_pinned(lock: &ShardLock<'_>) -> Vec<u32> {
     let region = lock.region;
     let mut kept = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn keep_pinned(lock: &ShardLock<'_>) -> Vec<u32> {
         if shard_of(region, first) != Some(lock.number) || is_marked(region, first) {
             continue;
         }
-        // Who died may have been about to leave it to a reader, or to free it.
+        // The dead owner may have been about to leave the chain to a reader, or to free it.
         let is_left =
             |state| state == PinWord::Orphan { first } || state == PinWord::Left { first };
         if states().any(is_left) || region.leave_to_reader(first) {
@@ -108,7 +109,7 @@ fn is_marked(region: &Region, page: u32) -> bool {
     matches!(PageWord::decode(word), PageWord::Large { mark: true, .. })
 }
 
-/// The pages of a chain that ends; else none.
+/// Returns the pages of a chain, or none if the chain does not end.
 fn pages_of(region: &Region, first: u32) -> impl Iterator<Item = u32> + '_ {
     let pages = len_of(region, first).unwrap_or(0);
     let mut page = first;
@@ -119,7 +120,7 @@ fn pages_of(region: &Region, first: u32) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// How many pages of the shard's are no item's any more, and wait for their readers.
+/// Returns how many pages of the shard belong to no item any more, and wait for their readers.
 pub(crate) fn orphan_pages(region: &Region, shard: u32) -> u64 {
     let mut firsts = region
         .pins()

@@ -1,18 +1,19 @@
-//! The stream of a large item, its key and value: a part in its block, the rest in pages.
+//! The stream of a large item: its key and then its value. The beginning is in its block, and the
+//! rest in a chain of pages.
 
 use super::bytes;
 use super::chain::next_of;
 use crate::layout::{MOST_HEAD, PAGE};
 use crate::region::{Block, Region};
 
-/// Bytes of a chain compared at once.
+/// Bytes of a chain that are compared at a time.
 const BUFFER: usize = 4096;
 
 /// The stream of a large item.
-pub(super) struct Pieces<'a> {
+pub(super) struct LargeStream<'a> {
     pub(super) region: &'a Region,
     pub(super) block: Block<'a>,
-    /// Where in the block the stream begins, and how many bytes of it are there.
+    /// The offset in the block at which the stream begins, and how many bytes of it are there.
     pub(super) data: u64,
     pub(super) inline: u64,
     pub(super) first_page: u32,
@@ -21,16 +22,16 @@ pub(super) struct Pieces<'a> {
     pub(super) is_pinned: bool,
 }
 
-/// Where a piece of the stream stands.
+/// Where a piece of the stream is.
 #[derive(Clone, Copy)]
-enum At {
+enum PieceAt {
     Block(u64),
-    /// In pages, so many bytes from the region's beginning.
+    /// In pages, at this offset from the region's beginning.
     Pages(u64),
 }
 
-impl<'a> Pieces<'a> {
-    /// Whether the stream goes on with these bytes after `skip` others; `None`: the chain is
+impl<'a> LargeStream<'a> {
+    /// Returns whether the stream has these bytes after `skip` others, or `None` if the chain is
     /// broken.
     pub(super) fn equals_from(&self, skip: u64, other: &[u8]) -> Option<bool> {
         let mut rest = other;
@@ -41,7 +42,9 @@ impl<'a> Pieces<'a> {
                 return Some(bytes::equals(from, these));
             }
             let mut buffer = [0; BUFFER];
-            let At::Pages(offset) = at else { return None };
+            let PieceAt::Pages(offset) = at else {
+                return None;
+            };
             for (number, chunk) in these.chunks(BUFFER).enumerate() {
                 let copy = &mut buffer[..chunk.len()];
                 if !self.region.read(offset + (number * BUFFER) as u64, copy) {
@@ -55,7 +58,7 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// Appends `len` bytes of the stream from `skip` on; false: the chain is broken.
+    /// Appends `len` bytes of the stream from `skip` on. Returns false if the chain is broken.
     pub(super) fn append(&self, skip: u64, len: u64, out: &mut Vec<u8>) -> bool {
         if self.is_pinned {
             out.reserve(len as usize);
@@ -74,7 +77,7 @@ impl<'a> Pieces<'a> {
         appended.is_some()
     }
 
-    /// Copies the stream from `skip` on until `out` is full; false: the chain is broken.
+    /// Copies the stream from `skip` on until `out` is full. Returns false if the chain is broken.
     pub(super) fn read(&self, skip: u64, out: &mut [u8]) -> bool {
         let mut end = 0;
         let all = out.len() as u64;
@@ -86,8 +89,9 @@ impl<'a> Pieces<'a> {
         copied.is_some()
     }
 
-    /// Of a chain that is pinned: where the stream stands from `skip` on, what is in the block
-    /// appended to `head`, runs of pages to `runs`; false: the chain is broken.
+    /// Finds `len` bytes of the stream from `skip` on, in a chain that is pinned: appends what is
+    /// in the block to `head`, and the runs of pages to `runs`. Returns false if the chain is
+    /// broken.
     pub(super) fn lend(
         &self,
         skip: u64,
@@ -96,18 +100,19 @@ impl<'a> Pieces<'a> {
     ) -> bool {
         let lent = self.visit(skip, len, |at, len| {
             match at {
-                At::Block(at) => {
+                PieceAt::Block(at) => {
                     bytes::append_from(self.block.bytes(at, len as u64), len as u64, head);
                 }
-                At::Pages(offset) => runs.push((offset, len as u64)),
+                PieceAt::Pages(offset) => runs.push((offset, len as u64)),
             }
             Some(true)
         });
         lent.is_some()
     }
 
-    /// The pages in order; `None` and the end where the chain is broken: a page in another state,
-    /// or a last page that is followed by one more (so no page comes twice).
+    /// Returns the pages in order. If the chain is broken, the last item is `None`. It is broken at
+    /// a page in another state, or if the last page is not the one that ends the list (so no page
+    /// comes twice).
     pub(super) fn pages(&self) -> impl Iterator<Item = Option<u32>> + use<'a> {
         let (region, first) = (self.region, self.first_page);
         let last = self.pages.saturating_sub(1);
@@ -126,14 +131,14 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// Shows where the `len` bytes of the stream from `skip` on stand, piece by piece, pages that
-    /// adjoin as one, as long as `see` says to go on, and says what it said last; `None`: it could
-    /// not see, or the chain is broken.
+    /// Calls `see` with the pieces of the `len` bytes of the stream from `skip` on, in order, with
+    /// adjacent pages as one piece. Stops after a piece for which it returns false. Returns what
+    /// `see` returned last, or `None` if it could not read a piece or the chain is broken.
     fn visit(
         &self,
         mut skip: u64,
         mut left: u64,
-        mut see: impl FnMut(At, usize) -> Option<bool>,
+        mut see: impl FnMut(PieceAt, usize) -> Option<bool>,
     ) -> Option<bool> {
         debug_assert!(MOST_HEAD + self.inline <= PAGE);
         let mut part = |room: u64| {
@@ -144,7 +149,7 @@ impl<'a> Pieces<'a> {
             (skipped, here, left == 0)
         };
         let (skipped, here, mut is_all) = part(self.inline);
-        if here > 0 && !see(At::Block(self.data + skipped), here as usize)? {
+        if here > 0 && !see(PieceAt::Block(self.data + skipped), here as usize)? {
             return Some(false);
         }
         let mut run = (0, 0);
@@ -160,39 +165,40 @@ impl<'a> Pieces<'a> {
                 run.1 += here;
                 continue;
             }
-            if run.1 > 0 && !see(At::Pages(run.0), run.1 as usize)? {
+            if run.1 > 0 && !see(PieceAt::Pages(run.0), run.1 as usize)? {
                 return Some(false);
             }
             run = (offset, here);
         }
-        if run.1 > 0 && !see(At::Pages(run.0), run.1 as usize)? {
+        if run.1 > 0 && !see(PieceAt::Pages(run.0), run.1 as usize)? {
             return Some(false);
         }
         is_all.then_some(true)
     }
 
-    /// A pointer to a piece, where it may be read through the mapping: in the block, and in pages
-    /// that are pinned. Else a reader that is stopped for longer than the grace of freed pages may
-    /// come back to pages that were given to the system, and must not need memory to find that out.
-    fn mapped(&self, at: At, len: usize) -> Option<*const u8> {
+    /// Returns a pointer to a piece that may be read through the mapping: in the block, or in pages
+    /// that are pinned. Pages that are not pinned may have been given back to the system if the
+    /// reader was stopped for longer than the grace period. To read them through the mapping would
+    /// allocate memory, which may be missing.
+    fn mapped(&self, at: PieceAt, len: usize) -> Option<*const u8> {
         match at {
-            At::Block(at) => Some(self.block.bytes(at, len as u64)),
-            At::Pages(offset) if self.is_pinned => {
+            PieceAt::Block(at) => Some(self.block.bytes(at, len as u64)),
+            PieceAt::Pages(offset) if self.is_pinned => {
                 Some(self.region.bytes(offset, len as u64).cast_const())
             }
-            At::Pages(_) => None,
+            PieceAt::Pages(_) => None,
         }
     }
 
-    /// Copies a piece; false: it could not be read.
-    fn copy(&self, at: At, out: &mut [u8]) -> bool {
+    /// Copies a piece. Returns false if it could not be read.
+    fn copy(&self, at: PieceAt, out: &mut [u8]) -> bool {
         if let Some(from) = self.mapped(at, out.len()) {
             bytes::read(from, out);
             return true;
         }
         match at {
-            At::Pages(offset) => self.region.read(offset, out),
-            At::Block(_) => false,
+            PieceAt::Pages(offset) => self.region.read(offset, out),
+            PieceAt::Block(_) => false,
         }
     }
 }

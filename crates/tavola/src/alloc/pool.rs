@@ -1,4 +1,5 @@
-//! The page pool: pages that no shard owns, backed by memory or not.
+//! The page pool: pages that no shard owns. Free pages are backed by memory; holes are not, and
+//! unused pages never were.
 
 use super::capacity;
 use super::unraised::undo_unraised;
@@ -10,15 +11,15 @@ use crate::region::{Region, no_room};
 use crate::sync::{Ordering, W32, fence};
 use crate::sys::clock;
 
-/// Pages that are backed in one go: few enough that a write never waits long for the kernel to
-/// clear them (64 KiB: ~25 µs), enough that the call itself does not count.
+/// Pages that one call backs: few enough that a write never waits long for the kernel to clear them
+/// (64 KiB: ~25 µs), and enough that the call itself costs little.
 const STEP: u32 = 4;
-/// The most that are, for a value that needs as many: 1 MiB.
+/// The most pages that one call backs, for a value that needs that many: 1 MiB.
 const RUN: u32 = 64;
-/// How long a page stays backed after it was freed: a reader that loaded a ref before the page was
-/// freed has long looked at its bytes or at the bucket's version.
+/// How long a page stays backed after it was freed. A reader that loaded a ref before the page was
+/// freed has by then read the page, or the bucket's version.
 pub(crate) const GRACE_PERIOD_S: u32 = 1;
-/// The pool keeps this part of the pages in use without giving them back.
+/// The pool keeps one free page for this many pages in use, and gives the others back.
 const KEEP_PART: u32 = 8;
 
 pub(super) const FULL_SIZE: &str =
@@ -26,7 +27,7 @@ pub(super) const FULL_SIZE: &str =
 pub(super) const FULL_CAPACITY: &str = "the capacity of the cache is reached, and nothing can be \
     evicted; try again, or raise the capacity";
 
-/// Locks the pool, rebuilding its lists when its last owner died.
+/// Locks the pool, and rebuilds its lists if its last owner died.
 pub(crate) fn lock(region: &Region, me: Me) -> Result<PoolLock<'_>> {
     let (lock, taken) = PoolLock::acquire(region, me)?;
     if let Taken::FromDead { owner } = taken {
@@ -36,7 +37,7 @@ pub(crate) fn lock(region: &Region, me: Me) -> Result<PoolLock<'_>> {
     Ok(lock)
 }
 
-/// Sums up under the lock what is backed beside the pages.
+/// Does what [`capacity::reckon`] does, and takes the lock for it.
 pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
     if region.is_cache() {
         let _lock = lock(region, me)?;
@@ -45,7 +46,8 @@ pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
     Ok(())
 }
 
-/// The lists anew from the page words: what is in no list and no shard stays with its owner.
+/// Rebuilds the lists from the page words. A page that is neither free nor a hole stays with its
+/// owner.
 pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     undo_unraised(lock, None);
     let pool = lock.region.pool();
@@ -73,8 +75,8 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     capacity::reckon(lock.region);
 }
 
-/// Claims past the high_water are a dead one's, who had not moved the high_water yet: only the
-/// holder of this lock makes such.
+/// Frees pages that a dead owner claimed above the high-water mark before it raised that: only the
+/// holder of this lock makes such claims.
 fn unclaim_unused(lock: &PoolLock<'_>) {
     let high_water = lock.region.high_water();
     let backed = lock.region.pool().backed_words.load(Ordering::Relaxed);
@@ -89,7 +91,7 @@ fn unclaim_unused(lock: &PoolLock<'_>) {
     }
 }
 
-/// The first page of a list; a number that can be no page's ends the list.
+/// Returns the first page of a list, or 0, which ends it, if that number cannot be a page's.
 fn list_head(lock: &PoolLock<'_>, head: &W32) -> u32 {
     let page = head.load(Ordering::Relaxed);
     if lock.region.is_page(page) { page } else { 0 }
@@ -114,8 +116,8 @@ pub(super) fn push_hole(lock: &PoolLock<'_>, page: u32) {
     pool.hole_count.add_owned(1);
 }
 
-/// The first page of a list of free ones, what follows it, since when it is free; damaged lists are
-/// rebuilt on the way.
+/// Returns the first page of a list of free pages, its successor, and since when it is free.
+/// Rebuilds the lists if they are damaged.
 fn first_of(lock: &PoolLock<'_>, head: &W32) -> Option<(u32, u32, u32)> {
     for _ in 0..2 {
         let page = head.load(Ordering::Relaxed);
@@ -133,8 +135,8 @@ fn first_of(lock: &PoolLock<'_>, head: &W32) -> Option<(u32, u32, u32)> {
     None
 }
 
-/// Takes a backed page and gives it `state`; says also since when it was free, 0: never used. Call
-/// with the shard's lock or none.
+/// Takes a backed page and gives it `state`. Also returns since when it was free, or 0 if it was
+/// never used. Call with the shard's lock, or without locks.
 pub(crate) fn take(
     region: &Region,
     me: Me,
@@ -142,26 +144,28 @@ pub(crate) fn take(
 ) -> std::result::Result<(u32, u32), Stop> {
     let lock = lock(region, me)?;
     let pool = region.pool();
-    // Of a cache that is too large, one page is given up for each that is used again.
+    // A cache that is too large gives up one page for each that it uses again.
     if capacity::is_over(region) && !(capacity::free(region) > 1 && give_up(&lock)) {
         return Err(Stop::Need(Need::Pages(1)));
     }
     let Some((head, (page, next, since))) = first_free(&lock) else {
         return Err(Stop::Need(Need::Pages(1)));
     };
-    // The state first: whoever finds us dead finds the page in no list or in its new state.
+    // The state first: if we die, the next owner finds the page in its old list with its new state,
+    // and rebuilds the lists.
     region
         .page_word(page)
         .store(state.encode(), Ordering::Relaxed);
     head.store(next, Ordering::Relaxed);
     pool.free_count.sub_owned(1);
-    // ALLOC-2: before the bytes of the page change. Pairs with the fence of
-    // `index::read::validate`.
+    // ALLOC-2: before the bytes of the page change. Pairs with the fence of `recheck` in
+    // `index::read`.
     fence(Ordering::Release);
     Ok((page, since))
 }
 
-/// The first free page: the young ones first, as their bytes may still be in the cache.
+/// Returns the first free page; a recently freed one first, as its bytes may still be in the CPU's
+/// cache.
 fn first_free<'a>(lock: &PoolLock<'a>) -> Option<(&'a W32, (u32, u32, u32))> {
     let pool = lock.region.pool();
     [&pool.free_head, &pool.old_head]
@@ -169,7 +173,8 @@ fn first_free<'a>(lock: &PoolLock<'a>) -> Option<(&'a W32, (u32, u32, u32))> {
         .find_map(|head| first_of(lock, head).map(|first| (head, first)))
 }
 
-/// Gives a free page up: it waits to be given back, and is not used again. False: there is none.
+/// Moves a free page to the surplus: it waits to be given back, and is not used again. Returns
+/// false if there is no free page.
 fn give_up(lock: &PoolLock<'_>) -> bool {
     let pool = lock.region.pool();
     let Some((head, (page, next, since))) = first_free(lock) else {
@@ -179,7 +184,7 @@ fn give_up(lock: &PoolLock<'_>) -> bool {
         next: list_head(lock, &pool.surplus_head),
         since,
     };
-    // A death between these leaves the lock to be taken over, and the lists are made anew.
+    // If we die between these stores, the next owner of the lock rebuilds the lists.
     head.store(next, Ordering::Relaxed);
     lock.region
         .page_word(page)
@@ -189,7 +194,8 @@ fn give_up(lock: &PoolLock<'_>) -> bool {
     true
 }
 
-/// As long as a cache is too large, gives free pages up, at most `most`. Call without any lock.
+/// Moves at most `most` free pages to the surplus, as long as a cache is too large. Call without
+/// locks.
 pub(crate) fn give_up_some(region: &Region, me: Me, most: u32) -> Result<()> {
     let lock = lock(region, me)?;
     for _ in 0..most {
@@ -200,8 +206,8 @@ pub(crate) fn give_up_some(region: &Region, me: Me, most: u32) -> Result<()> {
     Ok(())
 }
 
-/// Gives so many free pages up, however large the cache is; says how many there were. Call without
-/// any lock.
+/// Moves at most `wanted` free pages to the surplus, however large the cache is, and returns how
+/// many. Call without locks.
 pub(crate) fn give_up_free(region: &Region, me: Me, wanted: u32) -> Result<u32> {
     let lock = lock(region, me)?;
     Ok((0..wanted).take_while(|_| give_up(&lock)).count() as u32)
@@ -212,29 +218,30 @@ pub(crate) fn give(region: &Region, me: Me, pages: &[u32]) {
     give_since(region, me, pages, clock::monotonic_s() as u32);
 }
 
-/// As [`give`], for pages that nobody saw since they were free: their grace goes on.
+/// Puts pages into the pool as [`give`] does, if no reader has known them since they were last
+/// free: the time for which they stay backed does not start again.
 pub(super) fn give_since(region: &Region, me: Me, pages: &[u32], since: u32) {
-    // Without the lock (a signal handler's write, refused) they wait for recovery.
+    // If the lock is refused (to a signal handler's write), the pages wait for recovery.
     let Ok(lock) = lock(region, me) else { return };
     for page in pages {
         push_free(&lock, *page, since);
     }
 }
 
-/// Backs more pages by memory and puts them into the pool. Call without any lock.
+/// Backs more pages by memory and puts them into the pool. Call without locks.
 ///
-/// Pages that adjoin are taken from the last to the first, as chains are built: so the value of a
-/// large item stands in few runs of pages.
+/// Adjacent pages are taken from the last to the first, in the order in which chains are built: so
+/// the value of a large item is in few runs of pages.
 ///
 /// # Errors
-/// [`Error::Full`] when `max_size` is reached or the file system has no room.
+/// [`Error::Full`] if `max_size` is reached or the file system has no room.
 pub(crate) fn provision(region: &Region, me: Me, want: u32) -> Result<()> {
     let mut missing = want;
     while missing > 0 {
         let (first, count) = claim(region, me, missing.clamp(STEP, RUN))?;
         let offset = u64::from(first) * PAGE;
         if let Err(why) = region.allocate(offset, u64::from(count) * PAGE) {
-            // What is backed already goes back: holes count as no memory.
+            // What was backed already is given back: holes do not count as memory.
             let _ = region.punch(offset, u64::from(count) * PAGE);
             let lock = lock(region, me)?;
             (first..first + count).for_each(|page| push_hole(&lock, page));
@@ -247,7 +254,7 @@ pub(crate) fn provision(region: &Region, me: Me, want: u32) -> Result<()> {
     Ok(())
 }
 
-/// Claims a run of at most so many pages that are not backed yet.
+/// Claims a run of at most `most` pages that are not backed yet.
 fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
     let claimed = PageWord::Claimed { owner: me.id() }.encode();
     loop {
@@ -286,7 +293,7 @@ fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
         if !region.maps(first + count) {
             return Err(region.out_of_reach());
         }
-        // The words past the high_water are 0, unless that was damaged.
+        // The words above the high-water mark are 0, unless it was damaged.
         let is_unused = |page: &u32| {
             region.page_word(*page).load(Ordering::Relaxed) == PageWord::Unused.encode()
         };
@@ -300,7 +307,8 @@ fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
     }
 }
 
-/// The first page that was never used. It is the high_water's, unless that was damaged.
+/// Returns the first page that was never used. It is at the high-water mark, unless that was
+/// damaged.
 pub(super) fn unused_from(region: &Region) -> u32 {
     let backed = region.pool().backed_words.load(Ordering::Relaxed);
     let until = backed.min(region.geometry().max_pages);
@@ -311,8 +319,8 @@ pub(super) fn unused_from(region: &Region) -> u32 {
     page
 }
 
-/// Repair: raises a high_water that was damaged above all pages in use, and the count of page words
-/// that are backed with it.
+/// Repairs a damaged high-water mark: raises it above all pages in use, and with it the count of
+/// backed page words.
 pub(crate) fn raise_high_water(region: &Region, me: Me) -> Result<()> {
     let geometry = region.geometry();
     let end = used_until(region);
@@ -332,8 +340,8 @@ pub(crate) fn raise_high_water(region: &Region, me: Me) -> Result<()> {
     Ok(())
 }
 
-/// One past the last page that is in use. Pages are in use from the first on, so it ends at a
-/// stretch of words that are 0; they are read without the mapping, as they may not be backed.
+/// Returns the end of the pages in use. Pages are used from the first one on, so the search ends at
+/// a block of words that are 0. The words are read without the mapping, as they may not be backed.
 fn used_until(region: &Region) -> u32 {
     let geometry = region.geometry();
     let mut words = vec![0; crate::layout::WORDS_STEP as usize * 8];
@@ -355,7 +363,7 @@ fn used_until(region: &Region) -> u32 {
     end
 }
 
-/// Backs the next stretch of the page table itself.
+/// Backs the next part of the page table itself.
 pub(super) fn back_words(region: &Region, me: Me, backed: u32) -> Result<()> {
     let geometry = region.geometry();
     let backed = backed.clamp(geometry.first_page, geometry.max_pages);
@@ -376,7 +384,7 @@ pub(super) fn back_words(region: &Region, me: Me, backed: u32) -> Result<()> {
     Ok(())
 }
 
-/// Whether the pool holds more than it should keep; a look without the lock.
+/// Returns whether the pool holds more than it should keep; needs no lock.
 #[inline]
 pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
     let pool = region.pool();
@@ -395,8 +403,9 @@ pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
     free > in_use / KEEP_PART
 }
 
-/// Gives free pages back to the system, at most `most`; `all`: also those the pool would keep. Says
-/// how many bytes, and whether pages are left that are too young. Call without any lock.
+/// Gives at most `most` free pages back to the system; with `all`, also those that the pool would
+/// keep. Returns how many bytes, and whether pages are left that were freed too recently. Call
+/// without locks.
 pub(crate) fn give_back(region: &Region, me: Me, most: u32, all: bool) -> Result<(u64, bool)> {
     let mut given = 0;
     for _ in 0..most {
@@ -412,7 +421,7 @@ pub(crate) fn give_back(region: &Region, me: Me, most: u32, all: bool) -> Result
             push_hole(&lock, page);
             given += PAGE;
         } else {
-            // The file system cannot punch holes: the page stays backed, and young again.
+            // The file system cannot punch holes: the page stays backed, and counts as just freed.
             push_free(&lock, page, clock::monotonic_s() as u32);
             return Ok((given, false));
         }
@@ -420,9 +429,9 @@ pub(crate) fn give_back(region: &Region, me: Me, most: u32, all: bool) -> Result
     Ok((given, false))
 }
 
-/// Takes a free page that has passed its grace out of the pool. New pages would hide the old ones
-/// in one list, and the newest are wanted first: so all that are free are set apart from time to
-/// time, grow old there, and are given back unless they are needed before.
+/// Claims a free page whose grace period is over. Allocation prefers the newest pages, and in one
+/// list they would hide the old ones. So all free pages are moved to a list of their own from time
+/// to time; there they get old, and are given back unless they are needed before.
 fn claim_old(region: &Region, me: Me) -> Result<Option<u32>> {
     let lock = lock(region, me)?;
     let pool = region.pool();
@@ -445,8 +454,8 @@ fn claim_old(region: &Region, me: Me) -> Result<Option<u32>> {
     }
     if pool.old_head.load(Ordering::Relaxed) == 0 {
         let young = pool.free_head.load(Ordering::Relaxed);
-        // A death between the two stores leaves the list unreachable, and the lock to be taken
-        // over.
+        // If we die between the two stores, the list is unreachable, and the next owner of the lock
+        // rebuilds it.
         pool.free_head.store(0, Ordering::Relaxed);
         pool.old_head.store(young, Ordering::Relaxed);
     }

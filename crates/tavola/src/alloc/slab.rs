@@ -1,6 +1,7 @@
-//! Slabs: blocks of one size class, and the bitmaps that say which are in use.
+//! Slabs: pages of blocks of one size class, each with a bitmap of the blocks in use. Every class
+//! of a shard has a list of the pages with a free block.
 //!
-//! All functions but [`home_of`] write under the shard's lock.
+//! All of it is written under the shard's lock; [`home_of`] works without it, too.
 
 use super::{Step, Stop, corrupt, pool};
 use crate::layout::{Class, PAGE, PAGE_SHIFT, PageWord, SlabPage, UNIT};
@@ -8,7 +9,7 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// Where a block is: its page, its class, its number in the page.
+/// The location of a block: its page, its class, its number in the page.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockHome {
     pub(crate) page: u32,
@@ -17,7 +18,7 @@ pub(crate) struct BlockHome {
     pub(crate) block: u32,
 }
 
-/// The block a ref points to, when it is one of that shard.
+/// Returns the block that a ref points to, if it is a block of that shard.
 pub(crate) fn home_of(region: &Region, shard: u32, item_ref: u64) -> Option<BlockHome> {
     let offset = item_ref * UNIT;
     let page = u32::try_from(offset >> PAGE_SHIFT).ok()?;
@@ -46,7 +47,7 @@ fn ref_of(page: u32, class: &Class, block: u32) -> u64 {
     (u64::from(page) * PAGE + u64::from(class.first + block * class.block)) / UNIT
 }
 
-/// Gives out a block of the class; its bytes are whatever they were.
+/// Allocates a block of the class; its bytes are arbitrary.
 #[inline]
 pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
     let Some(class) = Class::get(class_number) else {
@@ -63,8 +64,8 @@ pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
     take_from(lock, (class_number, class), page)
 }
 
-/// As [`take_block`], but takes no page from the pool for it. Returns `None` if no page of the
-/// class has a free block.
+/// Allocates as [`take_block`] does, but takes no page from the pool for it. Returns `None` if no
+/// page of the class has a free block.
 pub(crate) fn take_block_there(lock: &ShardLock<'_>, class_number: u32) -> Step<Option<u64>> {
     let head = lock.head.classes.get(class_number as usize);
     match head.map_or(0, |head| head.partial.load(Ordering::Relaxed)) {
@@ -73,7 +74,7 @@ pub(crate) fn take_block_there(lock: &ShardLock<'_>, class_number: u32) -> Step<
     }
 }
 
-/// Gives out a block of a page that is in the list of its class.
+/// Allocates a block of a page that is in the list of its class.
 #[inline(always)]
 fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u32) -> Step<u64> {
     let head = &lock.head.classes[class_number as usize];
@@ -102,7 +103,7 @@ fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u
     corrupt("the bitmap of a slab")
 }
 
-/// Whether a page is a slab of this shard and class, by its word and by its head.
+/// Returns whether a page is a slab of this shard and class, by its word and by its head.
 #[inline(always)]
 fn is_ours(lock: &ShardLock<'_>, page: u32, class_number: u32) -> bool {
     lock.region.is_page(page)
@@ -128,7 +129,7 @@ fn add_page(lock: &ShardLock<'_>, class_number: u32, class: &Class) -> Result<u3
     Ok(page)
 }
 
-/// A page with no block in use. The bits past the last block are set for good.
+/// Marks all blocks of a page as free. The bits after the last block are set permanently.
 pub(crate) fn unmark_page(slab: &SlabPage, class_number: u32, class: &Class) {
     slab.class.store(class_number, Ordering::Relaxed);
     let words = class.words();
@@ -141,7 +142,7 @@ pub(crate) fn unmark_page(slab: &SlabPage, class_number: u32, class: &Class) {
     slab.prev.store(0, Ordering::Relaxed);
 }
 
-/// The bits of a bitmap's word that belong to no block.
+/// Returns the bits of a bitmap's word that belong to no block.
 fn beyond(class: &Class, word: u32) -> u64 {
     match class.blocks - word * 64 {
         0..64 => u64::MAX << (class.blocks - word * 64),
@@ -179,7 +180,8 @@ fn unlink(lock: &ShardLock<'_>, class_number: u32, page: u32) {
     }
 }
 
-/// Takes a block back; the page goes to the pool when it was its last and the class has another.
+/// Frees a block. If it was the last one of its page, the page goes to the pool, unless it is the
+/// only one in the list.
 #[inline]
 pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     let Some(home) = home_of(lock.region, lock.number, item_ref) else {
@@ -203,7 +205,7 @@ pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     let was = slab.used.load(Ordering::Relaxed);
     slab.used.store(was.wrapping_sub(1), Ordering::Relaxed);
     if lock.head.source.load(Ordering::Relaxed) == home.page {
-        // In no list: nothing new is put there while it is being emptied.
+        // The page is in no list: nothing new is put there while it is being emptied.
         if was == 1 && is_empty(slab, home.class) {
             lock.head.source.store(0, Ordering::Relaxed);
             give_page(lock, home.class_number, home.page);
@@ -215,15 +217,16 @@ pub(crate) fn free_block(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     }
     let is_alone = slab.next.load(Ordering::Relaxed) == 0 && slab.prev.load(Ordering::Relaxed) == 0;
     if was == 1 && !is_alone && is_empty(slab, home.class) {
-        // One empty page stays, so that a key set and removed in turn does not fetch one each time.
+        // One empty page stays, so that setting and removing a key in turn does not fetch a page
+        // each time.
         unlink(lock, home.class_number, home.page);
         give_page(lock, home.class_number, home.page);
     }
     Ok(())
 }
 
-/// Whether the bitmap agrees that no block of the page is in use: pages are not given away on the
-/// word of a counter alone.
+/// Returns whether the bitmap agrees that no block of the page is in use: a counter alone may be
+/// wrong.
 fn is_empty(slab: &SlabPage, class: &Class) -> bool {
     (0..class.words()).all(|w| slab.bitmap[w as usize].load(Ordering::Relaxed) == beyond(class, w))
 }
@@ -233,7 +236,7 @@ fn give_page(lock: &ShardLock<'_>, class_number: u32, page: u32) {
     pool::give(lock.region, lock.me, &[page]);
 }
 
-/// Gives back the empty page a class may have kept.
+/// Gives back the empty page that a class may have kept.
 pub(crate) fn lose_empty_page(lock: &ShardLock<'_>, class_number: u32) {
     let head = &lock.head.classes[class_number as usize];
     let page = head.partial.load(Ordering::Relaxed);
@@ -247,10 +250,11 @@ pub(crate) fn lose_empty_page(lock: &ShardLock<'_>, class_number: u32) {
     }
 }
 
-/// How many pages of the list are looked at for the sparsest.
+/// How many pages of the list are compared to find the one with the fewest blocks in use.
 const LOOK: u32 = 8;
 
-/// Takes the sparsest of a class's first pages out of its list, to be emptied.
+/// Chooses the one of a class's first pages that has the fewest blocks in use, and removes it from
+/// its list, to be emptied.
 pub(crate) fn choose_source(lock: &ShardLock<'_>, class_number: u32) -> Option<u32> {
     let head = &lock.head.classes[class_number as usize];
     let mut page = head.partial.load(Ordering::Relaxed);
@@ -275,7 +279,7 @@ pub(crate) fn choose_source(lock: &ShardLock<'_>, class_number: u32) -> Option<u
     Some(page)
 }
 
-/// Ends the emptying of a page: it is an ordinary one again.
+/// Stops emptying a page: it is an ordinary page again.
 pub(crate) fn spare_source(lock: &ShardLock<'_>) {
     let page = lock.head.source.load(Ordering::Relaxed);
     lock.head.source.store(0, Ordering::Relaxed);
@@ -295,7 +299,7 @@ pub(crate) fn spare_source(lock: &ShardLock<'_>) {
     }
 }
 
-/// The ref of the first block in use from `block` on, and its number.
+/// Returns number and ref of the first block in use from `block` on.
 pub(crate) fn next_used(
     lock: &ShardLock<'_>,
     page: u32,
@@ -309,7 +313,7 @@ pub(crate) fn next_used(
     })
 }
 
-/// Recovery: marks a block that a slot points to. False: it was marked before.
+/// Marks, for recovery, a block that a slot points to. Returns false if it was already marked.
 pub(crate) fn mark_block(region: &Region, home: &BlockHome) -> bool {
     let slab = region.slab(home.page);
     let word = &slab.bitmap[(home.block / 64) as usize];
@@ -323,13 +327,14 @@ pub(crate) fn mark_block(region: &Region, home: &BlockHome) -> bool {
     true
 }
 
-/// Whether the bitmap says that the block is in use.
+/// Returns whether the bitmap has the block as in use.
 pub(crate) fn is_used(region: &Region, home: &BlockHome) -> bool {
     let bits = region.slab(home.page).bitmap[(home.block / 64) as usize].load(Ordering::Relaxed);
     bits & 1 << (home.block % 64) != 0
 }
 
-/// Recovery: puts a page whose blocks are all marked where it belongs. True: it is in use.
+/// Counts, for recovery, a page whose blocks are all marked, and puts it into its list. Returns
+/// whether it is in use.
 pub(crate) fn reclaim_page(lock: &ShardLock<'_>, class_number: u32, page: u32) -> bool {
     let Some(class) = Class::get(class_number) else {
         return false;

@@ -1,9 +1,9 @@
-//! Pages that are nobody's: what the dead had in hand, and what repair finds astray. They go back
-//! to the system, so that what counts as no memory is none.
+//! Pages without an owner: those that a dead participant claimed, and those that repair finds to be
+//! unreachable. They become holes, so that they do not occupy memory that is not counted.
 //!
 //! | step | others find | a survivor finds, if we die after it |
 //! |---|---|---|
-//! | pool lock: pages side by side become `Claimed` of us | pages in hand | claims of a dead one |
+//! | pool lock: adjacent pages become `Claimed` by us | claimed pages | claims of a dead one |
 //! | *no lock:* they are punched | the same | the same |
 //! | pool lock: `Hole` | holes | holes |
 
@@ -17,14 +17,14 @@ use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::clock;
 
-/// Pages that go in one go: 64 MiB.
+/// Pages that one call punches at most: 64 MiB.
 const MOST: u32 = 4096;
 
-/// Brings a dead participant's pages home: those of an extent it was building, those it was backing
-/// or punching, and, every shard it had locked being recovered, those of large items it had not
-/// published.
+/// Reclaims a dead participant's pages: those of an extent that it was building, those that it was
+/// backing or punching, and those of large items that it had not published. For the last ones,
+/// every shard that it had locked must have been recovered.
 ///
-/// False: there is so much of it that some is left for another time.
+/// Returns false if some pages are left for another call, as there are many.
 pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool> {
     if !forget_extents_of(region, me, dead)? {
         return Ok(false);
@@ -44,8 +44,8 @@ pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool>
     Ok(true)
 }
 
-/// Gives the pages back that `is_one` says are nobody's. Several may do so at once: each page goes
-/// through one of their hands.
+/// Makes holes of the pages for which `is_one` is true. Several processes may do so at once, as
+/// each page is claimed by one of them.
 fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -> Result<()> {
     let mut first = region.geometry().first_page;
     loop {
@@ -63,7 +63,7 @@ fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -
         let claimed = PageWord::Claimed { owner: me.id() }.encode();
         (from..until).for_each(|page| region.page_word(page).store(claimed, Ordering::Relaxed));
         drop(taken);
-        // Where the file system cannot do it, they are holes that memory stands behind.
+        // If the file system cannot punch, they are holes that still occupy memory.
         let _ = region.punch(u64::from(from) * PAGE, u64::from(until - from) * PAGE);
         let taken = lock(region, me)?;
         (from..until).for_each(|page| push_hole(&taken, page));
@@ -71,8 +71,8 @@ fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -
     }
 }
 
-/// Repair: pages that are nobody's, by a word that says nothing or names an owner who is no more,
-/// are holes from now on. `is_stray` judges the other states. Says how many extents were lost.
+/// Makes holes, for repair, of the pages without an owner: those whose owner is dead, and those in
+/// a state that `is_stray` rejects. Returns how many extents were lost.
 pub(crate) fn adopt_strays(
     region: &Region,
     me: Me,

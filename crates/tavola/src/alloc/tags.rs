@@ -1,9 +1,10 @@
-//! Tags: what many keys may have in common, and are gone together by.
+//! Tags: names that many keys have in common, and by which they can be invalidated together. An
+//! invalidation is one removal, however many keys have the tag.
 //!
-//! A tag is an item with a uid; keys that have it keep that uid, with its generation, behind their
-//! value. Invalidating a tag removes its item: from the moment its uid leads there no more, its
-//! keys are missing for every reader, however many they are. Their memory comes back like that of
-//! keys that have expired. Who uses the tag again makes another item, with another uid.
+//! A tag is an item with a uid. A key with the tag keeps that uid and its generation behind its
+//! value. Invalidating a tag removes its item: once the uid does not lead there any more, its keys
+//! are missing for every reader. Their memory is reclaimed in the same way as that of expired keys.
+//! The next use of the tag makes another item, with another uid.
 
 use super::Item;
 use crate::layout::{Hint, MOST_TAGS};
@@ -48,7 +49,7 @@ impl Tags {
         true
     }
 
-    /// As they stand in an item.
+    /// Returns the tags as an item stores them.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[u64] {
         &self.hints[..self.len()]
@@ -73,7 +74,7 @@ impl std::fmt::Debug for Tags {
 }
 
 impl Item<'_> {
-    /// The tags its key has.
+    /// Returns the tags that its key has.
     pub(crate) fn tags(&self) -> Tags {
         let mut tags = Tags::NONE;
         for word in self.tag_words() {
@@ -82,7 +83,7 @@ impl Item<'_> {
         tags
     }
 
-    /// The same, as they stand there.
+    /// Returns the same as the words in the item.
     #[inline(always)]
     pub(crate) fn tag_words(&self) -> impl Iterator<Item = u64> {
         (0..self.tags).map(|number| self.tag_word(number))

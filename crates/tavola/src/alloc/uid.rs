@@ -1,10 +1,11 @@
-//! Uids given out and taken back. All under the shard's lock.
+//! Uids: allocating and freeing them, and changing their entries. All of it is done under the
+//! shard's lock.
 //!
-//! A uid is changed in the same order by every write that concerns it: the entry is announced
-//! (`InTransition`), the slot is stored and its bucket bumped, the entry is settled (`Live`,
-//! `Free`), and only then the old block is freed. Whoever meets `InTransition` reads by key: so
-//! both ways to a value agree at every moment. A death in between leaves `InTransition` until
-//! recovery makes the entries anew from the items.
+//! Every write that concerns a uid keeps this order: the entry becomes `InTransition`; the slot is
+//! stored and its bucket's version rises; the entry becomes `Live` or `Free`; only then is the old
+//! block freed. A reader that finds `InTransition` reads by key: so both ways to a value agree at
+//! every moment. If the writer dies in between, the entry stays `InTransition` until recovery
+//! rebuilds the entries from the items.
 
 use super::{Item, Need, Step, Stop, corrupt, pool};
 use crate::error::Error;
@@ -17,7 +18,8 @@ use crate::sync::{Ordering, W64};
 
 const NO_UIDS: &str = "all uids of a shard are in use; create the table with more shards";
 
-/// The page of a chunk; `None`: it was never there or was given back, or something is damaged.
+/// Returns the page of a chunk, or `None` if the chunk never existed, was given back, or is
+/// damaged.
 pub(crate) fn chunk_page(region: &Region, shard: u32, chunk: u32) -> Option<u32> {
     let layout = UidLayout(region.shard(shard).uid_layout.load(Ordering::Relaxed));
     if chunk >= layout.chunks().min(1 << region.geometry().uid_dir_log2) {
@@ -33,7 +35,7 @@ fn layout_of(lock: &ShardLock<'_>) -> UidLayout {
     UidLayout(lock.head.uid_layout.load(Ordering::Relaxed))
 }
 
-/// The entry of a uid of this shard.
+/// Returns the entry of a uid of this shard.
 pub(crate) fn entry_of(region: &Region, shard: u32, hint: Hint) -> Option<&W64> {
     let place = UidPlace::of(hint.uid(), region.geometry().shards_log2);
     if place.shard != shard || place.entry < UID_FIRST {
@@ -42,15 +44,15 @@ pub(crate) fn entry_of(region: &Region, shard: u32, hint: Hint) -> Option<&W64> 
     region.uid_entry(chunk_page(region, shard, place.chunk)?, place.entry)
 }
 
-/// Whether a uid leads to this item, as it should: what was damaged is not followed.
+/// Returns whether a uid leads to this item, as it should. A damaged uid is not followed.
 pub(crate) fn leads_to(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) -> bool {
     entry_of(lock.region, lock.number, hint).is_some_and(|entry| {
         UidEntry::decode(entry.load(Ordering::Relaxed)) == UidEntry::Live { item_ref }
     })
 }
 
-/// How many epochs of its shard a tag was not used for; 0: there is no such tag. Without the lock
-/// what is told may be of an entry that is no more.
+/// Returns for how many epochs of its shard a tag was not used, or 0 if there is no such tag.
+/// Without the lock, the entry may belong to another tag by now.
 #[inline]
 pub(crate) fn unused_for(region: &Region, tag: Hint) -> u64 {
     let shard = region.uid_place(tag.uid()).shard;
@@ -60,7 +62,7 @@ pub(crate) fn unused_for(region: &Region, tag: Hint) -> u64 {
     })
 }
 
-/// Notes that a tag is used, if it is still there.
+/// Notes that a tag is used, if it still exists.
 pub(crate) fn mark_use(lock: &ShardLock<'_>, tag: Hint) {
     let Some(entry) = entry_of(lock.region, lock.number, tag) else {
         return;
@@ -71,12 +73,12 @@ pub(crate) fn mark_use(lock: &ShardLock<'_>, tag: Hint) {
     };
     if Item::at(lock.region, item_ref).is_some_and(|item| item.is_tag() && item.hint() == tag) {
         let epoch = lock.head.tag_epoch.load(Ordering::Relaxed);
-        // Whoever reads by uid at this moment looks again.
+        // A process that reads by uid at this moment reads again.
         entry.store(UidEntry::used_in(word, epoch), Ordering::Release);
     }
 }
 
-/// Gives out a uid. Its entry stays `Free` until the uid is announced.
+/// Allocates a uid. Its entry stays `Free` until it becomes `InTransition`.
 pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
     if lock.region.fixed().is_some_and(|fixed| !fixed.uids) {
         return Err(Stop::Fail(Error::NoUids));
@@ -117,8 +119,8 @@ pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
     Ok(Hint::new(uid, generation))
 }
 
-/// The key of a uid is about to lead to another item, this one, or to none: readers by uid go by
-/// its key from here on. Nothing to do without a uid.
+/// Marks the entry of a uid as in transition, before its key leads to another item, which is this
+/// one, or is removed: readers by uid read by key from here on. Does nothing without a uid.
 #[inline(always)]
 pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {
@@ -126,7 +128,7 @@ pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     }
 }
 
-/// The key of a uid leads to this item. Nothing to do without a uid.
+/// Lets the entry of a uid lead to this item, after its key does. Does nothing without a uid.
 #[inline(always)]
 pub(crate) fn resolve_uid(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {
@@ -141,7 +143,7 @@ fn change(lock: &ShardLock<'_>, hint: Hint, state: UidEntry) {
     }
 }
 
-/// Changes an entry. Where its versions begin anew, the layout word tells the readers.
+/// Changes an entry. If its version wraps around, the layout word rises, so that readers notice.
 pub(crate) fn store(lock: &ShardLock<'_>, entry: &W64, state: UidEntry) {
     let (word, wraps) = state.after(entry.load(Ordering::Relaxed));
     if wraps {
@@ -151,15 +153,16 @@ pub(crate) fn store(lock: &ShardLock<'_>, entry: &W64, state: UidEntry) {
     entry.store(word, Ordering::Release);
 }
 
-/// Counts a change in the layout word, and says how many chunks there ever were.
+/// Counts a change in the layout word, and stores how many chunks there ever were.
 pub(crate) fn count_change(lock: &ShardLock<'_>, chunks: u32) {
     let layout = layout_of(lock).changed(chunks);
-    // Pairs with the acquire load of the word in `index::by_uid`, who then sees those chunks; and
-    // with the fence there, who then knows that what it saw is no more.
+    // Pairs with the acquire load of the word in `index::by_uid`: a reader that sees the count sees
+    // those chunks. Also pairs with the fence there: a reader that saw what is now gone sees the
+    // new word.
     lock.head.uid_layout.store(layout.0, Ordering::Release);
 }
 
-/// Takes a uid back. Nothing to do without a uid.
+/// Frees a uid. Does nothing without a uid.
 pub(crate) fn free_uid(lock: &ShardLock<'_>, hint: Hint) {
     if !hint.is_some() {
         return;
@@ -182,13 +185,13 @@ pub(crate) fn free_uid(lock: &ShardLock<'_>, hint: Hint) {
     }
     let is_alone = head.next.load(Ordering::Relaxed) == 0 && head.prev.load(Ordering::Relaxed) == 0;
     if !is_alone && is_empty(lock.region, page) {
-        // One empty chunk stays, so that a uid given and taken in turn does not fetch one each
-        // time.
+        // One empty chunk stays, so that taking and freeing a uid in turn does not fetch a chunk
+        // each time.
         give_chunk(lock, place.chunk, page);
     }
 }
 
-/// A new chunk, all of its entries free.
+/// Adds a chunk, all of whose entries are free.
 #[cold]
 fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
     let (head, shard) = (lock.head, lock.number);
@@ -209,7 +212,8 @@ fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
     let next_hole = next_hole(was);
     let (page, _) = pool::take(lock.region, lock.me, PageWord::Uids { shard, chunk })?;
     free_entries(lock.region, page);
-    // Pairs with the acquire load of the entry in `index::by_uid`: the chunk's entries are seen.
+    // Pairs with the acquire load of the entry in `index::by_uid`: a reader sees the chunk's
+    // entries.
     dir_entry.store(page, Ordering::Release);
     if hole != 0 {
         head.uid_hole.store(next_hole, Ordering::Relaxed);
@@ -220,7 +224,7 @@ fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
     Ok(chunk)
 }
 
-/// Fills the entries of a new chunk. No reader knows of it yet.
+/// Fills the entries of a new chunk, which no reader can reach yet.
 fn free_entries(region: &Region, page: u32) {
     let head = region.uid_page(page);
     head.used.store(0, Ordering::Relaxed);
@@ -233,7 +237,8 @@ fn free_entries(region: &Region, page: u32) {
     }
 }
 
-/// One more than the chunk that was given back before the one of this entry; 0: none was.
+/// Returns one more than the number of the next chunk in the list of those that were given back, or
+/// 0 at its end.
 pub(crate) fn next_hole(entry: u32) -> u32 {
     if entry & UID_HOLE != 0 {
         entry & !UID_HOLE
@@ -242,23 +247,23 @@ pub(crate) fn next_hole(entry: u32) -> u32 {
     }
 }
 
-/// Recovery: empties the lists of chunks, to be made anew.
+/// Empties the lists of chunks, for recovery to rebuild them.
 pub(crate) fn forget_chunks(lock: &ShardLock<'_>) {
     lock.head.uid_partial.store(0, Ordering::Relaxed);
     lock.head.uid_hole.store(0, Ordering::Relaxed);
 }
 
-/// Lets no page belong to a chunk any more.
+/// Makes a chunk one without a page.
 pub(crate) fn make_hole(lock: &ShardLock<'_>, chunk: u32) {
     let next = lock.head.uid_hole.load(Ordering::Relaxed);
     let entry = lock.region.uid_dir(lock.number, chunk);
-    // Readers who see it find no chunk there, and one that they had they do not believe any more:
-    // the layout word rises next.
+    // A reader that sees this finds no chunk there. A reader that has found the old page rejects
+    // what it read, as the layout word rises next.
     entry.store(UID_HOLE | next, Ordering::Relaxed);
     lock.head.uid_hole.store(chunk + 1, Ordering::Relaxed);
 }
 
-/// Whether no entry of a chunk is in use: it is not given away on the word of its counter alone.
+/// Returns whether no entry of a chunk is in use: its counter alone may be wrong.
 fn is_empty(region: &Region, page: u32) -> bool {
     region.uid_page(page).used.load(Ordering::Relaxed) == 0
         && (UID_FIRST..UID_ENTRIES).all(|entry| {
@@ -269,21 +274,21 @@ fn is_empty(region: &Region, page: u32) -> bool {
         })
 }
 
-/// Gives back a chunk without a uid in use.
+/// Gives back a chunk of which no uid is in use.
 fn give_chunk(lock: &ShardLock<'_>, chunk: u32, page: u32) {
     unlink_chunk(lock, chunk, lock.region.uid_page(page));
     make_hole(lock, chunk);
-    // Before the page's bytes mean something else.
+    // Before the page's bytes mean something else (UID-2).
     count_change(lock, layout_of(lock).chunks());
     pool::give(lock.region, lock.me, &[page]);
 }
 
-/// Whether a chunk stands empty in a shard that has given out no uid; a look without its lock.
+/// Returns whether a shard in which no uid is in use has kept a chunk; needs no lock.
 pub(crate) fn has_empty_chunk(head: &crate::layout::ShardHead) -> bool {
     head.uids.load(Ordering::Relaxed) == 0 && head.uid_partial.load(Ordering::Relaxed) != 0
 }
 
-/// Gives back the empty chunk a shard may have kept.
+/// Gives back the empty chunk that a shard may have kept.
 pub(crate) fn give_empty_chunk(lock: &ShardLock<'_>) {
     if !has_empty_chunk(lock.head) {
         return;
@@ -324,7 +329,7 @@ fn unlink_chunk(lock: &ShardLock<'_>, chunk: u32, head: &UidPage) {
     head.prev.store(0, Ordering::Relaxed);
 }
 
-/// The head of a chunk that a list names by one more than its number.
+/// Returns the head of a chunk that a list names by one more than its number.
 fn listed<'a>(lock: &ShardLock<'a>, number: u32) -> Option<&'a UidPage> {
     let page = chunk_page(lock.region, lock.number, number.checked_sub(1)?)?;
     Some(lock.region.uid_page(page))

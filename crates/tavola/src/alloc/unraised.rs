@@ -1,11 +1,12 @@
-//! Extents whose builder died before it raised the high-water mark: their entries are forgotten.
+//! Removal of extents whose builder died before it raised the high-water mark. Nothing was ever at
+//! their pages, so entry and page words just become free again.
 
 use crate::layout::{ExtentState, PageWord};
 use crate::lock::{ABANDONED, PoolLock, is_alive};
 use crate::sync::Ordering;
 
-/// An extent that begins at the high_water or behind it is one whose builder died before it raised
-/// that: the one from whom the pool's lock was taken over, or another that is no more.
+/// Removes extents that begin at or above the high-water mark: their builder died before it raised
+/// that. It was the one from which the pool's lock was stolen, or another dead one.
 pub(super) fn undo_unraised(lock: &PoolLock<'_>, from: Option<u32>) {
     let region = lock.region;
     let most = region.pool().backed_words.load(Ordering::Relaxed);

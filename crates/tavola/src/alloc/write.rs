@@ -1,4 +1,5 @@
-//! Writing items into blocks that no slot leads to yet.
+//! Writing items into blocks that no slot leads to yet. No reader sees a half-written item, except
+//! one that read the block's former item and will recheck.
 
 use super::bytes;
 use super::chain::{self, Chain};
@@ -14,19 +15,19 @@ use crate::sync::{Ordering, fence};
 /// What a key has beside its value and its uid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp<'a> {
-    /// When it expires, in milliseconds of the table's clock; 0: never.
+    /// When it expires, in milliseconds of the table's clock; 0 if never.
     pub(crate) expiry_ms: u64,
-    /// Flags of the user's.
+    /// The user's flags.
     pub(crate) client: u32,
-    /// Bits of the user's that are changed in place, 24.
+    /// 24 bits of the user that are changed in place.
     pub(crate) marks: u32,
-    /// What it is missing without; not its own, as they are many bytes and seldom there.
+    /// The tags without which it is missing. A reference, as they are many bytes and rare.
     pub(crate) tags: &'a Tags,
-    /// Another each time that it is set; 0: none.
+    /// Its version, which changes each time that it is set; 0 if it has none.
     pub(crate) version: u64,
 }
 
-/// What readers are shown of a [`Stamp`]: less than there is, as it is read with each value.
+/// The part of a [`Stamp`] that is read with each value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) expiry_ms: u64,
@@ -50,7 +51,7 @@ impl Stamp<'_> {
             && self.tags.is_empty()
     }
 
-    /// What stands in an item's fields of it, in their order.
+    /// Returns the flags and words of its fields in an item, in their order.
     #[inline(always)]
     fn fields(&self) -> [(u8, u64); 3] {
         let [tags, marks] = [self.tags.len() as u64, u64::from(self.marks)];
@@ -65,7 +66,7 @@ impl Stamp<'_> {
     }
 }
 
-/// Writes an item that is not large; `value` is not.
+/// Writes an item that is not large; its value is not a counter.
 #[inline(always)]
 pub(crate) fn write_small(
     lock: &ShardLock<'_>,
@@ -85,7 +86,7 @@ pub(crate) fn write_small(
     write(lock, header, None, (hint, stamp), [key, value])
 }
 
-/// Whether a key is short enough for a counter in place.
+/// Returns whether a key is short enough for a counter in place.
 pub(crate) fn can_count(key: &[u8]) -> bool {
     key.len() as u64 <= MOST_SMALL
 }
@@ -116,7 +117,7 @@ pub(crate) fn write_tag(lock: &ShardLock<'_>, name: &[u8], hint: Hint) -> Step<u
     write(lock, header, None, (hint, &Stamp::NONE), [name, &[]])
 }
 
-/// Writes the block of a large item whose pages are written already.
+/// Writes the block of a large item whose pages are already written.
 pub(crate) fn write_large(
     lock: &ShardLock<'_>,
     chain: &Chain<'_>,
@@ -140,7 +141,7 @@ pub(crate) fn write_large(
     write(lock, header, Some(link.encode()), (hint, stamp), parts)
 }
 
-/// Writes header, the link or number if there is one, the fields that say something, and the parts.
+/// Writes header, the link or number if there is one, the fields that are not 0, and the parts.
 #[inline(always)]
 fn write(
     lock: &ShardLock<'_>,
@@ -165,9 +166,9 @@ fn write(
     }
     let class = class_of(len).expect("a large value is written as a chain");
     let item_ref = take_block(lock, class)?;
-    // ALLOC-2: whoever reads a byte written below and then fences sees every bump made before the
-    // block was freed. Pairs with the acquire fences of `index::read::validate` and
-    // `index::by_uid`.
+    // ALLOC-2: a reader that reads a byte written below, and then fences, sees every version that
+    // was incremented before the block was freed. Pairs with the acquire fences of `recheck` in
+    // `index::read` and `index::by_uid`.
     fence(Ordering::Release);
     let word = |at: u64| lock.region.word(item_ref * UNIT + at);
     word(0).store(header.encode(), Ordering::Relaxed);
@@ -194,7 +195,7 @@ fn write(
     Ok(item_ref)
 }
 
-/// Writes an item of a table of fixed lengths, which key and value have.
+/// Writes an item of a table of fixed lengths; key and value have them.
 #[inline(always)]
 fn write_fixed(
     lock: &ShardLock<'_>,
@@ -226,16 +227,16 @@ fn class_of_fixed(fixed: Fixed) -> u32 {
     class_of(fixed.bytes()).expect("a table with longer items is refused when it is opened")
 }
 
-/// Lets keys that are over be searched for in the shard: there may be one some day.
+/// Starts the search for expired keys in the shard, as there may be one some day.
 pub(crate) fn expect_expiry(lock: &ShardLock<'_>) {
     let sweep = &lock.head.sweep;
     let word = SweepWord::activated(sweep.load(Ordering::Relaxed));
     sweep.store(word, Ordering::Relaxed);
 }
 
-/// Copies an item into a new block, with a field that it has not, or with another word there. A
-/// large one's pages are then both's: of the old item only the block is to be freed. Where lengths
-/// are fixed, the only field is the uid.
+/// Copies an item into a new block, with one more field, or with another word in a field. The copy
+/// of a large item has the same pages, so only the block of the old item is to be freed. In a table
+/// of fixed lengths, the only field is the uid.
 pub(crate) fn copy_with_field(
     lock: &ShardLock<'_>,
     item: &Item<'_>,
@@ -253,7 +254,7 @@ pub(crate) fn copy_with_field(
         flags: old.flags | field,
         ..old
     };
-    // What follows the field moves, unless it stands there already.
+    // What follows the field moves by a word, unless the item already has the field.
     let shift = if old.flags & field == 0 { 8 } else { 0 };
     let Some(class) = class_of(item.block_bytes() + shift) else {
         return corrupt("the size of an item");
@@ -274,7 +275,7 @@ pub(crate) fn copy_with_field(
     Ok(item_ref)
 }
 
-/// Frees an item no slot leads to any more.
+/// Frees an item that no slot leads to any more.
 #[inline(always)]
 pub(crate) fn discard(lock: &ShardLock<'_>, item_ref: u64) -> Step<()> {
     let word = lock.region.word(item_ref * UNIT).load(Ordering::Relaxed);

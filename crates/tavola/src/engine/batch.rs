@@ -11,7 +11,7 @@
 use super::core::Core;
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::error::Result;
-use crate::index::{Ahead, Noted, Want};
+use crate::index::{Ahead, NotesRead, Want};
 
 /// Keys of one wave: somewhat more than the processor can fetch lines for at once.
 pub(crate) const WAVE: usize = 32;
@@ -67,7 +67,7 @@ impl Core {
     /// Reads one key like [`Ahead::finish`], and counts the read; for a cache.
     #[inline(never)]
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
-        let mut noted = Noted::new(want);
+        let mut noted = NotesRead::new(want);
         let found = ahead.finish(self.region(), key, &mut noted, self)?;
         self.count_read(ahead.hash, found, (noted.word, noted.tag));
         Ok(found)

@@ -13,7 +13,7 @@ use crate::alloc::{
 };
 
 use crate::error::{Error, Result};
-use crate::index::{Hash, Noted, Want, mark_accessed, read_seated};
+use crate::index::{Hash, NotesRead, Want, mark_accessed, read_seated};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;
@@ -62,7 +62,7 @@ impl Core {
 
     #[inline(always)]
     fn read_and_count(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
-        let mut noted = Noted::new(want);
+        let mut noted = NotesRead::new(want);
         let found = read_seated(self.region(), key, hash, &mut noted, self)?;
         self.count_read(hash, found, (noted.word, noted.tag));
         Ok(found)

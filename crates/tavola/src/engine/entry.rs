@@ -49,7 +49,7 @@ impl Core {
         out.clear();
         let mut found = Stamped::of(&mut *out);
         let is_there = which.read(self, &mut found);
-        let shown = found.told;
+        let shown = found.shown;
         if !matches!(is_there, Ok(true)) {
             out.clear();
         }
@@ -64,6 +64,6 @@ impl Core {
         let mut found = Stamped::of(ToSlice::new(out, 0));
         let is_there = which.read(self, &mut found);
         let len = found.value.end(is_there)?;
-        Ok(len.map(|len| (len, self.details(found.told))))
+        Ok(len.map(|len| (len, self.details(found.shown))))
     }
 }

@@ -3,7 +3,7 @@
 use super::core::Core;
 use crate::alloc::{GRACE_PERIOD_S, give_back};
 use crate::error::Result;
-use crate::index::{ClearCursor, Which, clear_buckets, may_expire};
+use crate::index::{ClearCursor, ClearScope, clear_buckets, may_expire};
 use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
 use crate::lock::Me;
 use crate::sync::Ordering;
@@ -26,9 +26,10 @@ const WAITS: u32 = 5;
 const WAIT: Duration = Duration::from_millis(GRACE_PERIOD_S as u64 * 500);
 
 impl Core {
-    fn remove_all(&self, which: Which) -> Result<()> {
+    fn remove_all(&self, which: ClearScope) -> Result<()> {
         let me = self.writer()?;
-        let may_have = |shard: &u32| which == Which::All || may_expire(self.region().shard(*shard));
+        let may_have =
+            |shard: &u32| which == ClearScope::All || may_expire(self.region().shard(*shard));
         for shard in (0..self.region().geometry().shards()).filter(may_have) {
             let mut cursor = ClearCursor::default();
             while let Some(next) = self.locked(shard, me, |lock| {
@@ -44,13 +45,13 @@ impl Core {
         // Values that are being computed now belong to before the clear: they must not be stored.
         let me = self.writer()?;
         self.end_all_leases(me)?;
-        self.remove_all(Which::All)?;
+        self.remove_all(ClearScope::All)?;
         self.count_remove(me);
         Ok(())
     }
 
     pub(crate) fn remove_expired(&self) -> Result<()> {
-        self.remove_all(Which::Expired)
+        self.remove_all(ClearScope::Expired)
     }
 
     pub(crate) fn compact(&self) -> Result<u64> {

@@ -2,7 +2,7 @@
 
 use super::claims::{Claim, end_of_changed};
 use crate::alloc::{Stamp, Step, Tags};
-use crate::index::{Found, Hash, Spot};
+use crate::index::{FoundKey, Hash, Spot};
 use crate::layout::Hint;
 use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;
@@ -177,7 +177,7 @@ fn next_version(lock: &ShardLock<'_>) -> u64 {
 impl UidPolicy {
     /// Returns the uid to report for a key whose item does not change, or `None` if it needs one.
     #[inline(always)]
-    pub(crate) fn kept(self, lock: &ShardLock<'_>, found: &Found<'_>) -> Step<Option<Hint>> {
+    pub(crate) fn kept(self, lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<Option<Hint>> {
         Ok(match self {
             Self::Keep => Some(Hint::NONE),
             Self::Give => Some(found.hint(lock)?).filter(|hint| hint.is_some()),

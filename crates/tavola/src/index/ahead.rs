@@ -1,9 +1,10 @@
-//! Having lines fetched before they are needed.
+//! Prefetching: cache lines are fetched before they are needed, so that several cache misses
+//! overlap.
 
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::read::{Look, View, read_seated};
+use super::read::{Examined, ShardView, read_seated};
 use super::seat::Seat;
 use super::want::Want;
 use crate::error::Result;
@@ -11,16 +12,18 @@ use crate::layout::{LayoutWord, Segment, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::{Ordering, prefetch};
 
-/// Where a key's segment was, before the shard was locked.
+/// Where a key's segment was, before the shard was locked. A writer uses it only if the layout word
+/// is still the same.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct PriorSegment {
     pub(super) layout: LayoutWord,
     pub(super) page: u32,
 }
 
-impl Way {
-    /// Has both buckets of a key fetched, for a writer: many a key is away from home, and many a
-    /// home is full. They are on their way while the lock is taken; nothing is believed.
+impl PriorSegment {
+    /// Fetches both buckets of a key, for a writer: many keys are away from home, and many homes
+    /// are full. The lines arrive while the lock is being taken; what they held before counts for
+    /// nothing.
     #[inline(always)]
     pub(crate) fn warm_both(region: &Region, hash: Hash) -> Self {
         let head = region.shard(hash.shard());
@@ -34,16 +37,16 @@ impl Way {
     }
 }
 
-/// A read that is done in steps, so that a batch of them waits for memory but once a step. What it
-/// loads, and in which order, is what [`read`] does; where that ends otherwise than with the item
-/// of the first slot that fits, [`read`] itself begins anew.
+/// A read that is done in steps, so that a batch of reads waits for memory once per step. It loads
+/// what [`read_seated`] loads, in the same order. If it does not end with the item of the first
+/// slot that matches, [`read_seated`] itself starts from the beginning.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead<'a> {
     pub(crate) hash: Hash,
     layout: LayoutWord,
     segment: Option<&'a Segment>,
-    /// The bucket with a slot that fits, its version before that was loaded, the ref it holds; 0:
-    /// no such slot.
+    /// The bucket with a slot that matches, its version before that slot was loaded, and the ref in
+    /// the slot; 0 if there is no such slot.
     bucket: u32,
     version: u32,
     slot: u32,
@@ -51,7 +54,7 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// What no step was done for.
+    /// A read for which no step was done.
     pub(crate) const NONE: Self = Self {
         hash: Hash::NONE,
         layout: LayoutWord(0),
@@ -62,7 +65,7 @@ impl<'a> Ahead<'a> {
         item_ref: 0,
     };
 
-    /// The first step: the home bucket is fetched.
+    /// Does the first step: fetches the home bucket.
     #[inline(always)]
     pub(crate) fn begin(region: &'a Region, key: &[u8]) -> Self {
         let hash = Hash::of(region, key);
@@ -81,8 +84,8 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// The second: the item is fetched, or else the other bucket, which then is to be looked at in
-    /// a third. True: it is.
+    /// Does the second step: fetches the item, or else the other bucket. Returns whether there has
+    /// to be a third step.
     #[inline(always)]
     pub(crate) fn fetch_home(&mut self, region: &Region) -> bool {
         let Some(segment) = self.segment else {
@@ -97,7 +100,7 @@ impl<'a> Ahead<'a> {
         true
     }
 
-    /// The third: the item is fetched that the other bucket leads to.
+    /// Does the third step: fetches the item that the other bucket leads to.
     #[inline(always)]
     pub(crate) fn fetch_away(&mut self, region: &Region) {
         self.fetch_in(region, self.hash.away());
@@ -110,12 +113,12 @@ impl<'a> Ahead<'a> {
         };
         let bucket = &segment.buckets[number as usize];
         self.bucket = number;
-        // Pairs with the release in `Bucket::bump`.
+        // Pairs with the release in `Bucket::increment_version`.
         self.version = bucket.version.load(Ordering::Acquire);
         let Some(slot) = matches(bucket, self.hash.tag()).next() else {
             return false;
         };
-        // Pairs with the release that published the item: its bytes are seen.
+        // Pairs with the release that published the item: we see its bytes.
         let word = bucket.slots[slot].load(Ordering::Acquire);
         if !is_key(word) {
             return false;
@@ -126,7 +129,7 @@ impl<'a> Ahead<'a> {
         true
     }
 
-    /// The last step; as [`read`].
+    /// Does the last step, with the result of [`read_seated`].
     #[inline(always)]
     pub(crate) fn finish(
         &self,
@@ -136,7 +139,7 @@ impl<'a> Ahead<'a> {
         seat: &dyn Seat,
     ) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
-            let view = View {
+            let view = ShardView {
                 region,
                 head: region.shard(self.hash.shard()),
                 layout: self.layout,
@@ -146,7 +149,7 @@ impl<'a> Ahead<'a> {
             };
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)
-                || matches!(view.examine(self.item_ref, key, want), Look::Found);
+                || matches!(view.examine(self.item_ref, key, want), Examined::Found);
             if is_taken && view.recheck(bucket, self.version) {
                 want.seen(bucket, self.slot as usize);
                 return Ok(true);

@@ -1,15 +1,17 @@
-//! Reading by uid: no hash, no tag, no key to compare.
+//! Reading by uid: the uid leads to the item, so there is nothing to hash and no key to compare. As
+//! in `read`, a reader copies first and checks afterwards whether the copy was valid.
 //!
-//! 1. The uid layout word, the chunk's page, the entry (each an acquire load).
-//! 2. `Live`: the item; what is wanted of it, copied. `InTransition`: its key, copied.
-//! 3. An acquire fence, then uid layout word, entry, uid layout word once more: the same, and the
-//!    copy is good.
-//! 4. After `InTransition`: a read by that key, which counts if the item it finds has the uid.
+//! 1. Load the uid layout word, the chunk's page and the entry (acquire loads).
+//! 2. If the entry is `Live`, copy what is wanted of the item. If it is `InTransition`, copy the
+//!    item's key.
+//! 3. Fence (acquire), and load uid layout word, entry and uid layout word again. The copy is valid
+//!    if all are unchanged.
+//! 4. After `InTransition`: read by that key. The result counts if the item found has the uid.
 //!
-//! Why: an entry changes after its key leads to another item, and before the old block is freed; a
-//! reader who copied bytes that were changed since sees the entry changed. And it says
-//! `InTransition` before the key's slot is stored, and until after: so what is read by key and what
-//! is read by uid never contradict each other. The writers' side is in `alloc::uid`.
+//! Why this suffices: an entry changes after its key leads to another item, and before the old
+//! block is freed. So a reader that copied bytes which were changed since sees that the entry has
+//! changed. The entry is `InTransition` from before the key's slot is stored until after that: so
+//! reads by key and reads by uid never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::hash::Hash;
 use super::read::{MOST_SPOILED, read_seated, read_tag};
@@ -24,7 +26,7 @@ use crate::lock::ShardLock;
 use crate::region::{Pinned, Region};
 use crate::sync::{Ordering, W64, fence, spin_hint};
 
-/// Wants nothing of an item but its key.
+/// Takes the key of an item.
 pub(crate) struct KeyOf<'a>(pub(crate) &'a mut Vec<u8>);
 
 impl Want for KeyOf<'_> {
@@ -35,7 +37,7 @@ impl Want for KeyOf<'_> {
     }
 }
 
-/// Wants nothing of an item but its uid.
+/// Takes the uid of an item.
 pub(crate) struct HintOf(pub(crate) Hint);
 
 impl Want for HintOf {
@@ -51,14 +53,14 @@ impl Want for HintOf {
     }
 }
 
-/// Takes what is wanted of an item that has the uid asked for.
-struct Named<'a, W> {
+/// Takes what is wanted of an item if it has the uid that was asked for.
+struct OfUid<'a, W> {
     hint: Hint,
     want: &'a mut W,
     has_uid: bool,
 }
 
-impl<W: Want> Want for Named<'_, W> {
+impl<W: Want> Want for OfUid<'_, W> {
     const OF_TAG: bool = W::OF_TAG;
 
     fn take(&mut self, item: &Item<'_>) -> bool {
@@ -73,33 +75,33 @@ impl<W: Want> Want for Named<'_, W> {
     }
 }
 
-enum Look {
-    /// The item; what was wanted of it was taken.
+enum Resolved {
+    /// It is an item; what was wanted of it was taken.
     Found,
-    /// The same, of a large item, and the entry need not be looked at again.
+    /// The same, of a large item, and the entry need not be rechecked.
     Taken,
     /// The entry changed meanwhile.
     Changed,
-    /// It is a large item, which could not be pinned.
+    /// The item is large and could not be pinned.
     Unpinned,
-    /// The uid is not given out, or not to the key that is meant.
+    /// The uid is not in use, or belongs to another key than the one that is meant.
     Missing,
-    /// The key's slot may just be changing; its key was copied.
+    /// The key's slot may be changing; its key was copied.
     InTransition(Vec<u8>),
-    /// No item at all, or one that cannot be followed.
+    /// There is no item, or one that cannot be followed.
     Impossible,
 }
 
-/// Looks a uid up and takes what is wanted of its item; false: it is not given out, or not to the
-/// key that is meant.
+/// Looks a uid up and takes what is wanted of its item. Returns false if the uid is not in use, or
+/// belongs to another key than the one that is meant.
 ///
-/// As in `read`, what nearly every read is is done in few steps where it is called.
+/// As in `read`, the common case is short and inlined into the caller.
 #[inline(always)]
 pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
     read_by_uid_seated(region, hint, want, &AsItIs)
 }
 
-/// As [`read_by_uid`], of a large item as the seat allows it.
+/// Looks a uid up as [`read_by_uid`] does; how it reads a large item depends on the seat.
 #[inline(always)]
 pub(crate) fn read_by_uid_seated(
     region: &Region,
@@ -107,7 +109,7 @@ pub(crate) fn read_by_uid_seated(
     want: &mut impl Want,
     seat: &dyn Seat,
 ) -> Result<bool> {
-    if View::seen(region, hint).is_some_and(|view| view.glance(hint, want)) {
+    if UidView::seen(region, hint).is_some_and(|view| view.glance(hint, want)) {
         return Ok(true);
     }
     read_on(region, hint, want, seat)
@@ -117,18 +119,18 @@ pub(crate) fn read_by_uid_seated(
 fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
     let mut is_seated = false;
     let mut spoiled = 0;
-    while let Some(mut view) = View::of(region, hint)? {
+    while let Some(mut view) = UidView::of(region, hint)? {
         view.may_spoil = is_seated;
         let look = view.examine(hint, want);
-        if matches!(look, Look::Taken) {
+        if matches!(look, Resolved::Taken) {
             return Ok(true);
         }
-        if matches!(look, Look::Unpinned) {
+        if matches!(look, Resolved::Unpinned) {
             seat.take();
             is_seated = true;
             continue;
         }
-        if matches!(look, Look::Changed) || !view.recheck() {
+        if matches!(look, Resolved::Changed) || !view.recheck() {
             spin_hint();
             spoiled += u32::from(is_seated);
             if spoiled >= MOST_SPOILED {
@@ -137,16 +139,17 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
             continue;
         }
         return match look {
-            Look::Found | Look::Taken | Look::Changed | Look::Unpinned => Ok(true),
-            Look::Missing => Ok(false),
-            Look::InTransition(name) => read_in_transition(region, hint, &name, (want, seat)),
-            Look::Impossible => region.damaged("the item of a uid"),
+            Resolved::Found | Resolved::Taken | Resolved::Changed | Resolved::Unpinned => Ok(true),
+            Resolved::Missing => Ok(false),
+            Resolved::InTransition(name) => read_in_transition(region, hint, &name, (want, seat)),
+            Resolved::Impossible => region.damaged("the item of a uid"),
         };
     }
     Ok(false)
 }
 
-/// After copies of a large item were spoiled that cannot be pinned: by its key.
+/// Reads by the item's key, after several copies of a large item that cannot be pinned were
+/// invalid.
 #[cold]
 fn read_by_name(
     region: &Region,
@@ -168,7 +171,7 @@ fn read_in_transition<W: Want>(
     name: &[u8],
     (want, seat): (&mut W, &dyn Seat),
 ) -> Result<bool> {
-    let mut named = Named {
+    let mut named = OfUid {
         hint,
         want,
         has_uid: false,
@@ -183,31 +186,31 @@ fn read_in_transition<W: Want>(
     Ok(found && named.has_uid)
 }
 
-/// One look at an entry, and what tells whether it counts.
-struct View<'a> {
+/// An entry as it was loaded, and what is needed to recheck it.
+struct UidView<'a> {
     region: &'a Region,
     head: &'a ShardHead,
     layout: UidLayout,
     entry: &'a W64,
     word: u64,
-    /// Whether a large item that cannot be pinned is copied all the same.
+    /// Whether a large item that cannot be pinned is copied anyway.
     may_spoil: bool,
 }
 
-impl<'a> View<'a> {
-    /// `None`: the uid was never given out, or its chunk was given back.
+impl<'a> UidView<'a> {
+    /// Loads the entry of a uid. Returns `None` if the uid was never used, or its chunk was freed.
     #[inline(always)]
     fn of(region: &'a Region, hint: Hint) -> Result<Option<Self>> {
         let place = region.uid_place(hint.uid());
         let head = region.shard(place.shard);
         loop {
-            // Pairs with the release in `alloc::uid`: who sees a count sees those chunks.
+            // Pairs with the release in `alloc::uid`: a reader that sees a count sees those chunks.
             let layout = UidLayout(head.uid_layout.load(Ordering::Acquire));
             if place.chunk >= layout.chunks() || place.entry < UID_FIRST {
                 return Ok(None);
             }
             let dir_entry = region.uid_dir(place.shard, place.chunk);
-            // Pairs with the release that published the chunk: its entries are seen.
+            // Pairs with the release that published the chunk: we see its entries.
             let page = dir_entry.load(Ordering::Acquire);
             if let Some(entry) = region.uid_entry(page, place.entry) {
                 return Ok(Some(Self {
@@ -215,7 +218,7 @@ impl<'a> View<'a> {
                     head,
                     layout,
                     entry,
-                    // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
+                    // Pairs with the releases of `alloc::uid`: we see the item's bytes.
                     word: entry.load(Ordering::Acquire),
                     may_spoil: false,
                 }));
@@ -231,18 +234,19 @@ impl<'a> View<'a> {
         }
     }
 
-    /// As [`Self::of`], if it can be told at once.
+    /// Loads the entry as [`Self::of`] does, if that takes one attempt without a check of the
+    /// high-water mark.
     #[inline(always)]
     fn seen(region: &'a Region, hint: Hint) -> Option<Self> {
         let place = region.uid_place(hint.uid());
         let head = region.shard(place.shard);
-        // Pairs with the release in `alloc::uid`: who sees a count sees those chunks.
+        // Pairs with the release in `alloc::uid`: a reader that sees a count sees those chunks.
         let layout = UidLayout(head.uid_layout.load(Ordering::Acquire));
         if place.chunk >= layout.chunks() || place.entry < UID_FIRST {
             return None;
         }
         let dir_entry = region.uid_dir(place.shard, place.chunk);
-        // Pairs with the release that published the chunk: its entries are seen.
+        // Pairs with the release that published the chunk: we see its entries.
         let page = dir_entry.load(Ordering::Acquire);
         let entry = region.uid_entry_seen(page, place.entry)?;
         Some(Self {
@@ -250,20 +254,21 @@ impl<'a> View<'a> {
             head,
             layout,
             entry,
-            // Pairs with the releases of `alloc::uid`: the item's bytes are seen.
+            // Pairs with the releases of `alloc::uid`: we see the item's bytes.
             word: entry.load(Ordering::Acquire),
             may_spoil: false,
         })
     }
 
-    /// Whether the uid leads to a plain short item that has it, and what is wanted was taken.
+    /// Takes what is wanted if the uid leads to a plain short item that has it. Returns whether it
+    /// did.
     #[inline(always)]
     fn glance<W: Want>(&self, hint: Hint, want: &mut W) -> bool {
         short(self.item_with(flags_of::<W>()), hint, want) && self.recheck()
     }
 
-    /// The item the uid leads to, if that can be told at once and it has these flags, of which one
-    /// is that of a uid.
+    /// Returns the item that the uid leads to, if it has exactly these flags, which include that of
+    /// a uid, and can be read without a check of the high-water mark.
     #[inline(always)]
     fn item_with(&self, flags: u8) -> Option<Item<'a>> {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
@@ -282,8 +287,9 @@ impl<'a> View<'a> {
         Item::with_key(self.region, block, item_ref, word, key_len, true)
     }
 
-    /// The layout before the entry, whose page may have been given back to the system meanwhile;
-    /// and after it: if its versions have begun anew, the layout rose before.
+    /// Returns whether the entry and its layout are unchanged. The layout is loaded before the
+    /// entry, as the entry's page may have been given back to the system meanwhile; and after it,
+    /// because if the versions of its entries began again, the layout rose before that.
     #[inline(always)]
     fn recheck(&self) -> bool {
         let layout = &self.head.uid_layout;
@@ -291,18 +297,18 @@ impl<'a> View<'a> {
         // of `alloc::pool` before those of a page do.
         fence(Ordering::Acquire);
         layout.load(Ordering::Relaxed) == self.layout.0
-            // Pairs with the releases of `alloc::uid`: a layout that rose before is seen.
+            // Pairs with the releases of `alloc::uid`: we see a layout that rose before.
             && self.entry.load(Ordering::Acquire) == self.word
             && layout.load(Ordering::Relaxed) == self.layout.0
     }
 
     #[inline(always)]
-    fn examine(&self, hint: Hint, want: &mut impl Want) -> Look {
+    fn examine(&self, hint: Hint, want: &mut impl Want) -> Resolved {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
             return self.read_otherwise();
         };
         let Some(block) = self.region.block(item_ref) else {
-            return Look::Impossible;
+            return Resolved::Impossible;
         };
         if let Some(fixed) = self.region.fixed() {
             return self.special(Item::fixed(self.region, block, item_ref, fixed), hint, want);
@@ -313,17 +319,17 @@ impl<'a> View<'a> {
         }
         match Item::plain(self.region, block, item_ref, header) {
             Some(item) => take(&item, hint, want),
-            None => Look::Impossible,
+            None => Resolved::Impossible,
         }
     }
 
-    /// As the rest of [`Self::look`], for an item with more fields than its uid. The chain of a
-    /// large one is pinned, as in `read`.
+    /// Continues [`Self::examine`] for an item with more fields than its uid. The chain of a large
+    /// one is pinned, as in `read`.
     #[cold]
     #[inline(never)]
-    fn special(&self, item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Look {
+    fn special(&self, item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Resolved {
         let Some(item) = item else {
-            return Look::Impossible;
+            return Resolved::Impossible;
         };
         let pin = match item.is_large() {
             true => self.region.pin(item.first_page),
@@ -331,46 +337,46 @@ impl<'a> View<'a> {
         };
         let Some(pin) = pin else {
             return match item.is_large() && !self.may_spoil {
-                true => Look::Unpinned,
+                true => Resolved::Unpinned,
                 false => take(&item, hint, want),
             };
         };
         let block = item.copied_block();
         if !self.recheck() {
-            return Look::Changed;
+            return Resolved::Changed;
         }
         match take(&item.pinned(&block), hint, want) {
-            Look::Found => {
+            Resolved::Found => {
                 want.keep(pin);
-                Look::Taken
+                Resolved::Taken
             }
             look => look,
         }
     }
 
     #[cold]
-    fn read_otherwise(&self) -> Look {
+    fn read_otherwise(&self) -> Resolved {
         match UidEntry::decode(self.word) {
-            UidEntry::Free { .. } => Look::Missing,
+            UidEntry::Free { .. } => Resolved::Missing,
             UidEntry::InTransition { item_ref } => {
                 let mut key = Vec::new();
                 match Item::at(self.region, item_ref) {
-                    Some(item) if KeyOf(&mut key).take(&item) => Look::InTransition(key),
-                    _ => Look::Impossible,
+                    Some(item) if KeyOf(&mut key).take(&item) => Resolved::InTransition(key),
+                    _ => Resolved::Impossible,
                 }
             }
-            _ => Look::Impossible,
+            _ => Resolved::Impossible,
         }
     }
 }
 
-/// The flags of an item with a uid and nothing else.
+/// Returns the flags of an item that has a uid and no other field.
 #[inline(always)]
 fn flags_of<W: Want>() -> u8 {
     FLAG_UID | if W::OF_TAG { FLAG_TAG } else { 0 }
 }
 
-/// Takes what is wanted of an item, if its uid is the one asked for, and it is short.
+/// Takes what is wanted of an item, if it is short and its uid is the one that was asked for.
 #[inline(always)]
 fn short(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> bool {
     let Some(item) = item else {
@@ -380,31 +386,31 @@ fn short(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> bool {
     has.uid() == hint.uid() && hint.means(has) && want.take_short(&item)
 }
 
-/// Takes what is wanted of an item, if its uid is the one asked for.
+/// Takes what is wanted of an item, if its uid is the one that was asked for.
 #[inline(always)]
-fn take<W: Want>(item: &Item<'_>, hint: Hint, want: &mut W) -> Look {
+fn take<W: Want>(item: &Item<'_>, hint: Hint, want: &mut W) -> Resolved {
     let has = item.hint();
     if has.uid() != hint.uid() {
-        return Look::Impossible;
+        return Resolved::Impossible;
     }
     if !hint.means(has) || item.is_tag() != W::OF_TAG {
-        return Look::Missing;
+        return Resolved::Missing;
     }
     match is_over(item) {
-        Some(true) => Look::Missing,
-        Some(false) if want.take(item) => Look::Found,
-        _ => Look::Impossible,
+        Some(true) => Resolved::Missing,
+        Some(false) if want.take(item) => Resolved::Found,
+        _ => Resolved::Impossible,
     }
 }
 
-/// Under the shard's lock: the value of a uid's key, when it is one aligned word, which may be
-/// changed in place then.
+/// Returns the value of a uid's key, if it is one aligned word: under the shard's lock it may be
+/// changed in place.
 ///
-/// In few steps, as [`View::glance`]: so the processor asks for the entry of one call while the
-/// item of the call before is still on its way.
+/// The path is as short as that of [`UidView::glance`]: so the processor can fetch the entry of one
+/// call while the item of the call before is still coming from memory.
 #[inline(always)]
 pub(crate) fn word_by_uid<'a>(lock: &ShardLock<'a>, hint: Hint) -> Option<&'a W64> {
-    let item = View::seen(lock.region, hint)?.item_with(FLAG_UID)?;
+    let item = UidView::seen(lock.region, hint)?.item_with(FLAG_UID)?;
     if hint.means(item.hint()) {
         item.value_word()
     } else {

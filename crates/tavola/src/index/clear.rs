@@ -1,47 +1,47 @@
-//! Removing all keys of a shard, or all that are over (expired, or without one of their tags), some
-//! buckets at a time, under its lock.
+//! Removal of all keys of a shard, or of those that are over (expired, or without one of their
+//! tags). A call clears some buckets under the shard's lock and returns where to continue.
 //!
-//! It is the scan of an iterator: what is ahead of the cursor stays ahead of it.
+//! The order is that of an iterator: what is ahead of the cursor stays ahead of it.
 
 use super::commit::{Why, drop_key, expire};
 use super::dir::next_prefix;
 use super::hash::other_bucket;
-use super::slots::{Found, Seen, segment_at};
+use super::slots::{FoundKey, SegmentId, segment_at};
 use super::tags::{is_over, may_be_over};
 use crate::alloc::{Item, Step, corrupt};
 use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_ref, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// How often a segment is begun again, because keys moved, before it is cleared in one go.
+/// How often a segment is started again because keys moved, before it is cleared in one go.
 const RESTARTS: u32 = 2;
 
 /// The least and the most buckets of one step of a sweep, as powers of two.
 const SLOWEST: u8 = 2;
 const FASTEST: u8 = 6;
-/// A sweep that finds this part of the keys that may expire expired, or more, hurries.
+/// A sweep gets faster if at least one in this many of the keys that may expire has expired.
 const HURRY_PART: u32 = 4;
-/// A step of a sweep ends when it has freed so many bytes of keys and values.
+/// A step of a sweep ends when it has freed this many bytes of keys and values.
 const MOST_FREED: u64 = 1 << 20;
 
 /// Which keys are removed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum ClearScope {
     All,
     Expired,
 }
 
-/// Where the clearing of a shard stands.
+/// How far the clearing of a shard has come.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ClearCursor {
     prefix: u32,
     bucket: usize,
-    /// The segment that was begun.
-    seen: Option<Seen>,
+    /// The segment that is being cleared.
+    seen: Option<SegmentId>,
     restarts: u32,
 }
 
-/// What was met on the way.
+/// What a step has met.
 #[derive(Default)]
 struct Met {
     /// Keys that expire some day, or have tags.
@@ -51,12 +51,13 @@ struct Met {
     freed: u64,
 }
 
-/// Removes the keys of some buckets and says where to go on; `None`: the shard was scanned through.
+/// Removes the keys of some buckets and returns where to continue, or `None` at the end of the
+/// shard.
 pub(crate) fn clear_buckets(
     lock: &ShardLock<'_>,
     cursor: ClearCursor,
     count: usize,
-    which: Which,
+    which: ClearScope,
 ) -> Step<Option<ClearCursor>> {
     let (segment, now) = segment_at(lock, cursor.prefix)?;
     let next = |prefix| ClearCursor {
@@ -89,9 +90,9 @@ pub(crate) fn clear_buckets(
     Ok(next_prefix(cursor.prefix, now.1).map(next))
 }
 
-/// One step of the search for expired keys, which goes round and round as long as there are keys
-/// that expire. Unless it is told how many buckets to search, it searches the more the more it
-/// found the last time.
+/// Does one step of the search for expired keys, which runs in rounds as long as there are keys
+/// that expire. It searches `most` buckets; without that, the more it found last time, the more it
+/// searches.
 pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> {
     let word = &lock.head.sweep;
     let mut sweep = SweepWord::decode(word.load(Ordering::Relaxed));
@@ -111,7 +112,7 @@ pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> 
     let buckets = most.unwrap_or(1 << sweep.pace);
     let mut until = (from + buckets).min(BUCKETS);
     for b in from..until {
-        clear_bucket(lock, segment, b, Which::Expired, &mut met)?;
+        clear_bucket(lock, segment, b, ClearScope::Expired, &mut met)?;
         if met.freed >= MOST_FREED {
             until = b + 1;
             break;
@@ -133,13 +134,13 @@ pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> 
     Ok(())
 }
 
-/// Whether keys of the shard may expire; a look without its lock.
+/// Returns whether keys of the shard may expire; needs no lock.
 pub(crate) fn may_expire(head: &ShardHead) -> bool {
     SweepWord::decode(head.sweep.load(Ordering::Relaxed)).active
 }
 
-/// If no key that may expire was met or stored in the whole round, and none was moved past the
-/// sweep, there is none.
+/// Ends a round. If no key that may expire was met or stored in the whole round, and none was moved
+/// past the sweep, the shard has no such key.
 fn end_round(lock: &ShardLock<'_>, sweep: &mut SweepWord) {
     let moves = lock.head.moves.load(Ordering::Relaxed);
     let is_sure = lock.head.sweep_moves.load(Ordering::Relaxed) == moves;
@@ -152,12 +153,12 @@ fn clear_bucket(
     lock: &ShardLock<'_>,
     segment: &Segment,
     b: usize,
-    which: Which,
+    which: ClearScope,
     met: &mut Met,
 ) -> Step<()> {
     let bucket = &segment.buckets[b];
     let words: [u64; SLOTS] = std::array::from_fn(|i| bucket.slots[i].load(Ordering::Relaxed));
-    // One wait for all of them.
+    // Their cache misses overlap.
     for word in words {
         lock.region.prefetch_ref(slot_ref(word));
     }
@@ -168,12 +169,12 @@ fn clear_bucket(
     {
         let item = match Item::at(lock.region, slot_ref(word)) {
             Some(item) => item,
-            None if which == Which::Expired => continue,
+            None if which == ClearScope::Expired => continue,
             None => return corrupt("an item"),
         };
-        if which == Which::Expired {
+        if which == ClearScope::Expired {
             met.mortal += u32::from(may_be_over(&item));
-            // What is damaged does not keep the rest from being found.
+            // Damage does not keep the other keys from being found.
             if !is_over(&item).unwrap_or(false) {
                 continue;
             }
@@ -186,7 +187,7 @@ fn clear_bucket(
         } else {
             bucket
         };
-        let found = Found {
+        let found = FoundKey {
             bucket,
             slot,
             home,
@@ -195,8 +196,8 @@ fn clear_bucket(
             flags: item.flags(),
         };
         match which {
-            Which::All => drop_key(lock, &found, Why::Clear)?,
-            Which::Expired => drop(expire(lock, &found)),
+            ClearScope::All => drop_key(lock, &found, Why::Clear)?,
+            ClearScope::Expired => drop(expire(lock, &found)),
         }
     }
     Ok(())

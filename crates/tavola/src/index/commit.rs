@@ -1,8 +1,9 @@
-//! The one place where a key changes.
+//! The one place where a key changes. A change is one store of a word, under the lock of the key's
+//! shard.
 //!
-//! A change of a key is one store of a word, under the lock of the key's shard. [`make`] is that
-//! store, and [`made`] tells all who follow changes: the counts of the shard, and watchers. Nobody
-//! else stores such a word, except who moves a key or an item, which changes no key.
+//! [`make`] is that store, and [`made`] reports it to all that follow changes: the counts of the
+//! shard, and watchers. No other code stores such a word, except the code that moves a key or an
+//! item, which changes no key.
 //!
 //! | change | word | leads to, or is |
 //! |---|---|---|
@@ -13,12 +14,12 @@
 //! | the same, of an item without the field | the key's slot | a copy of the item that has it |
 //! | removed, expired, evicted, cleared | the key's slot | 0 |
 //!
-//! What precedes the store is not seen by anybody, and what follows it is made up for by recovery:
-//! `table/write.rs` has the steps one by one.
+//! No process sees what precedes the store, and recovery makes up for what follows it:
+//! `engine/write.rs` lists the steps.
 
 use super::ghosts::lay_ghost;
 use super::hash::Hash;
-use super::slots::{Found, Seat};
+use super::slots::{FoundKey, NewSlot};
 use super::watched::{is_watched, key_of, wake_tag, wake_watchers};
 use crate::alloc::{Step, announce, discard, discard_block, free_uid, resolve_uid};
 use crate::layout::{FLAG_TAG, Hint, PROTECTED, slot_word};
@@ -34,17 +35,17 @@ pub(crate) enum Why {
     Word,
     /// Its expiry or its marks change.
     Field,
-    /// It gets a uid, which nobody has asked for yet.
+    /// It gets a uid, which no caller has seen yet.
     Uid,
     /// It is removed.
     Remove,
     /// It has expired, or one of its tags was invalidated.
     Expire,
-    /// A cache needs its room.
+    /// A cache needs the room.
     Evict,
     /// The table is cleared.
     Clear,
-    /// It is no key but a tag.
+    /// It is not a key but a tag.
     Tag,
 }
 
@@ -57,19 +58,20 @@ pub(crate) struct New {
     pub(crate) hint: Hint,
 }
 
-/// Changes a key, by one store. Pairs with the acquire loads of the word: its reader sees the bytes
-/// of the item that it leads to.
+/// Changes a key, by one store. Pairs with the acquire loads of the word: a reader sees the bytes
+/// of the item that the word leads to.
 #[inline(always)]
 fn make(_: &ShardLock<'_>, place: &W64, word: u64) {
     place.store(word, Ordering::Release);
 }
 
-/// Tells that a key has changed; which one, if that is known.
+/// Reports that a key has changed, and which one, if that is known.
 #[inline(always)]
 fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     match why {
-        // For readers that use other means than loads (`index::read_unmapped`). It releases as the
-        // word does: who sees it sees all that came before, the bumps among it.
+        // For readers that use other means than loads (`index::read_unmapped`). It is a release as
+        // the word's store is: a reader that sees it sees all that came before, new versions
+        // included.
         Why::Word => {
             let counted = &lock.head.in_place;
             let count = counted.load(Ordering::Relaxed).wrapping_add(1);
@@ -77,7 +79,7 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
         }
         Why::Set | Why::Field | Why::Remove => lock.head.changes.add_owned(1),
         Why::Uid => return,
-        // These are counted by themselves, or not at all.
+        // These have counts of their own, or none.
         Why::Expire | Why::Evict | Why::Clear | Why::Tag => {}
     }
     if is_watched(lock) {
@@ -85,13 +87,13 @@ fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     }
 }
 
-/// Lets a key that is there lead to a written item, and its uid. Frees the item it led to, after
-/// what is to be done before.
+/// Lets an existing key, and its uid, lead to a written item. Calls `before_free`, then frees the
+/// item that the key led to.
 #[inline(always)]
 pub(super) fn replace(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: &Found<'_>,
+    found: &FoundKey<'_>,
     new: New,
     why: Why,
     before_free: impl FnOnce(),
@@ -105,15 +107,15 @@ pub(super) fn replace(
     made(lock, Some(hash), why);
     before_free();
     match why {
-        // Only the block: the pages of a large item are those of its copy.
+        // Only the block: the copy has the pages of a large item.
         Why::Field | Why::Uid => discard_block(lock, found.item_ref),
         _ => discard(lock, found.item_ref),
     }
 }
 
-/// Puts a key that is not there yet into its slot, and its uid.
+/// Stores a new key in its slot, and its uid.
 #[inline(always)]
-pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, new: New, why: Why) {
+pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, new: New, why: Why) {
     announce(lock, new.hint, new.item_ref);
     make(lock, seat.slot, slot_word(hash.tag(), new.item_ref));
     resolve_uid(lock, new.hint, new.item_ref);
@@ -121,7 +123,7 @@ pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, new: New
     made(lock, Some(hash), why);
 }
 
-/// Changes the value of a key in place, where it is one word.
+/// Changes the value of a key in place, if it is one word.
 #[inline(always)]
 pub(crate) fn change_word(lock: &ShardLock<'_>, hash: Option<Hash>, place: &W64, word: u64) {
     make(lock, place, word);
@@ -135,11 +137,11 @@ pub(crate) fn change_field(lock: &ShardLock<'_>, hash: Hash, place: &W64, conten
     made(lock, Some(hash), Why::Field);
 }
 
-/// Lets a key lead to a copy of its item that has one field more, or another content of one.
+/// Lets a key lead to a copy of its item with one more field, or with other content of a field.
 pub(crate) fn publish_copy(
     lock: &ShardLock<'_>,
     hash: Hash,
-    found: &Found<'_>,
+    found: &FoundKey<'_>,
     (item_ref, hint): (u64, Hint),
     why: Why,
 ) -> Step<()> {
@@ -151,10 +153,10 @@ pub(crate) fn publish_copy(
     replace(lock, hash, found, copy, why, || ())
 }
 
-/// Takes a key out, and its uid, and frees its item.
+/// Removes a key and its uid, and frees its item.
 #[inline(always)]
-pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Step<()> {
-    // Its bytes are its own until it is freed, but the key is known by its slot only until then.
+pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &FoundKey<'_>, why: Why) -> Step<()> {
+    // Read here: `remove` clears the slot, and afterwards the item is freed.
     let key = is_watched(lock).then(|| key_of(lock, found.item_ref));
     if lock.region.is_cache() && found.is_probationary() {
         lock.head.probationary.sub_owned(found.payload);
@@ -176,15 +178,15 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &Found<'_>, why: Why) -> Ste
 /// Removes a key that is over: expired, or without one of its tags.
 #[cold]
 #[inline(never)]
-pub(super) fn expire(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+pub(super) fn expire(lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<()> {
     drop_key(lock, found, Why::Expire)?;
     lock.head.expired.add_owned(1);
     Ok(())
 }
 
-/// Takes a key out, and its uid. Its item may be freed after this.
+/// Removes a key and its uid. Its item may be freed after this.
 #[inline(always)]
-fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
+fn remove(lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<()> {
     let hint = found.hint(lock)?;
     announce(lock, hint, found.item_ref);
     make(lock, &found.bucket.slots[found.slot], 0);
@@ -198,7 +200,7 @@ fn remove(lock: &ShardLock<'_>, found: &Found<'_>) -> Step<()> {
 }
 
 #[inline(always)]
-fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
+fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, payload: u64) {
     if lock.region.is_cache() {
         count_probationary(lock, hash, seat, payload);
     }
@@ -207,7 +209,7 @@ fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
 }
 
 #[inline(always)]
-fn count_replaced(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
+fn count_replaced(lock: &ShardLock<'_>, found: &FoundKey<'_>, payload: u64) {
     let count = |counted: &W64| {
         let sum = counted.load(Ordering::Relaxed);
         let sum = sum.wrapping_add(payload).wrapping_sub(found.payload);
@@ -222,9 +224,10 @@ fn count_replaced(lock: &ShardLock<'_>, found: &Found<'_>, payload: u64) {
     }
 }
 
-/// Of a cache: the ghost of a key that is back goes, and a key that had none is a probationary key.
+/// Counts a new key of a cache: its ghost is removed if it had one; otherwise the key is
+/// probationary.
 #[cold]
-fn count_probationary(lock: &ShardLock<'_>, hash: Hash, seat: &Seat<'_>, payload: u64) {
+fn count_probationary(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, payload: u64) {
     if seat.had_ghost {
         lay_ghost(lock, hash);
     }

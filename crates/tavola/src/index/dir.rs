@@ -1,23 +1,25 @@
-//! The directory: from the low bits of a tag to a segment.
+//! The directory: it leads from the low bits of a tag to a segment. It is a trie in an array, in
+//! which 0 means "the same index without its highest bit" (see `index`).
 
 use crate::layout::{DIR_INLINE, LayoutWord, ShardHead};
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// The layout word of a shard, as readers begin with it.
+/// Returns the layout word of a shard, with which every read begins.
 #[inline(always)]
 pub(super) fn layout_word(head: &ShardHead) -> LayoutWord {
-    // Pairs with the release in `publish_layout`: who sees a count sees the directory of that time.
+    // Pairs with the release in `publish_layout`: a reader that sees a count sees the directory of
+    // that time.
     LayoutWord(head.layout.load(Ordering::Acquire))
 }
 
-/// Counts a change of the directory. Under the shard's lock, after the change (IDX-4).
+/// Counts a change of the directory. It is called under the shard's lock, after the change (IDX-4).
 pub(crate) fn publish_layout(head: &ShardHead, depth: u32) {
     let word = LayoutWord(head.layout.load(Ordering::Relaxed)).changed(depth);
     head.layout.store(word.0, Ordering::Release);
 }
 
-/// Index and page of the segment of a tag; page 0: there is none.
+/// Returns index and page of the segment of a tag; page 0 if the shard has no segment.
 #[inline(always)]
 pub(crate) fn lookup(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
     let near = lookup_near(region, region.shard(shard), shard, depth, tag);
@@ -27,8 +29,8 @@ pub(crate) fn lookup(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32,
     lookup_higher(region, shard, depth, tag)
 }
 
-/// As [`lookup`], if the segment is as deep as the directory or one bit less, as nearly all are;
-/// page 0: it is not.
+/// Does what [`lookup`] does if the segment is as deep as the directory or one bit less, as nearly
+/// all are. Returns page 0 if it is not.
 #[inline(always)]
 pub(super) fn lookup_near(
     region: &Region,
@@ -40,14 +42,14 @@ pub(super) fn lookup_near(
     let directory = region.directory_of(head, shard);
     let mask = directory.depth_mask(depth);
     let (deep, next) = (tag & mask, tag & mask >> 1);
-    // Which of the two, the processor cannot foretell: so both entries are loaded, and the choice
-    // is no branch.
+    // The processor cannot predict which of the two it is. So both entries are loaded, and the
+    // choice is not a branch.
     let (deep_page, next_page) = if deep < DIR_INLINE {
         (directory.inline_entry(deep), directory.inline_entry(next))
     } else {
         (directory.entry(deep), directory.entry(next))
     };
-    // Pairs with the release that published the segment: its slots are seen.
+    // Pairs with the release that published the segment: we see its slots.
     let deep_page = deep_page.load(Ordering::Acquire);
     let next_page = next_page.load(Ordering::Acquire);
     if deep_page != 0 {
@@ -57,7 +59,7 @@ pub(super) fn lookup_near(
     }
 }
 
-/// As [`lookup`], with fewer bits.
+/// Continues [`lookup`] with fewer bits.
 #[cold]
 #[inline(never)]
 fn lookup_higher(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32) {
@@ -66,7 +68,7 @@ fn lookup_higher(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32
     let mut mask = !(u32::MAX << depth) >> 1;
     loop {
         mask >>= 1;
-        // Pairs with the release that published the segment: its slots are seen.
+        // Pairs with the release that published the segment: we see its slots.
         let page = directory.entry(tag & mask).load(Ordering::Acquire);
         if page != 0 || mask == 0 {
             return (tag & mask, page);
@@ -74,7 +76,7 @@ fn lookup_higher(region: &Region, shard: u32, depth: u32, tag: u32) -> (u32, u32
     }
 }
 
-/// How many low bits of their tags the keys of the segment at `index` share.
+/// Returns how many low bits of their tags the keys of the segment at `index` share.
 pub(crate) fn depth_of(region: &Region, shard: u32, depth: u32, index: u32) -> u32 {
     let mut local = if index == 0 { 0 } else { index.ilog2() + 1 };
     while local < depth
@@ -88,7 +90,7 @@ pub(crate) fn depth_of(region: &Region, shard: u32, depth: u32, index: u32) -> u
     local
 }
 
-/// Index and page of every segment of a shard.
+/// Returns index and page of every segment of a shard.
 pub(crate) fn entries(region: &Region, shard: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
     let depth = layout_word(region.shard(shard))
         .depth()
@@ -99,8 +101,8 @@ pub(crate) fn entries(region: &Region, shard: u32) -> impl Iterator<Item = (u32,
     })
 }
 
-/// The order of every scan: the prefix that follows one of `bits` bits when prefixes are read from
-/// the lowest bit on.
+/// Returns the prefix that follows one of `bits` bits, in the order of all scans: prefixes count up
+/// as if their lowest bit were the highest. Returns `None` after the last one.
 pub(crate) fn next_prefix(prefix: u32, bits: u32) -> Option<u32> {
     let mut prefix = prefix & ((1 << bits) - 1);
     for bit in (0..bits).rev() {

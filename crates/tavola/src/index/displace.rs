@@ -1,4 +1,5 @@
-//! Room in a full bucket: a key moves to its other bucket.
+//! Displacement: a key moves to its other bucket, to make room in a full one. A new key thereby
+//! finds a place long after both its buckets were full for the first time.
 
 use super::ghosts::oldest_ghost;
 use super::hash::other_bucket;
@@ -8,6 +9,7 @@ use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
 
 /// Frees a slot of a full bucket by moving residents to their other buckets, `moves` at most.
+/// Returns the slot.
 pub(super) fn make_room(
     lock: &ShardLock<'_>,
     segment: &Segment,
@@ -18,7 +20,7 @@ pub(super) fn make_room(
     let others: [u32; SLOTS] = std::array::from_fn(|slot| {
         other_bucket(bucket, slot_tag(b.slots[slot].load(Ordering::Relaxed)))
     });
-    // One wait for all of them.
+    // Their cache misses overlap.
     for other in others {
         prefetch(&segment.buckets[other as usize]);
     }

@@ -1,15 +1,16 @@
-//! Eviction: which key of a shard goes when a cache has no room.
+//! Eviction: which key of a shard is removed when a cache needs room. It is S3-FIFO without queues,
+//! with a CLOCK hand for each of its two queues.
 //!
-//! S3-FIFO's idea without queues: probationary are on probation and have a tenth of the bytes, and
-//! what was read meanwhile is protected. A shard has two hands that scan its buckets, each looking
-//! only at keys of its kind (the table is in layout/bucket.rs). A probationary key that goes leaves
-//! its tag behind as a ghost. A tag (see table/tags.rs) goes only if no key that has it was set or
-//! read for a while, counted in evictions: it would take them all along.
+//! New keys are on probation and may use a tenth of the bytes; a key that is read meanwhile becomes
+//! protected. A shard has two hands that scan its buckets, each for keys of its kind (the states
+//! are in layout/bucket.rs). A probationary key that is evicted leaves its tag behind as a ghost. A
+//! tag of keys (see table/tags.rs) is evicted only if none of its keys was set or read for some
+//! time, counted in evictions: all its keys would go with it.
 //!
 //! | step | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
 //! | a state is changed | the key | the key; hands and states are advice, any value is safe |
-//! | the slot is cleared, the bucket bumped | no key | as after a removal |
+//! | the slot is cleared, the version rises | no key | as after a removal |
 //! | the block is freed | no key | the same |
 //! | the ghost is stored | no key: a ghost leads nowhere | the same |
 
@@ -20,7 +21,7 @@ use super::evicted::note;
 use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
-use super::slots::{Found, segment_at, segment_of};
+use super::slots::{FoundKey, segment_at, segment_of};
 use super::tags::is_over;
 use crate::alloc::{Item, Step, unused_for};
 use crate::layout::{
@@ -30,28 +31,29 @@ use crate::layout::{
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// Probationary have this part of the bytes.
+/// Probationary keys may use one part in this many of the bytes.
 const PROBATION: u64 = 10;
-/// Buckets a hand scans in vain before the other one is tried, and then what else may go.
+/// Buckets that a hand scans without success before the other hand is tried, and then other kinds.
 const MOST_IN_VAIN: u32 = 320;
-/// Epochs that a tag stays for without being used: as many keys are evicted meanwhile as a fourth
-/// to a half of those that are there.
+/// Epochs for which a tag stays without being used. In that time a fourth to a half as many keys
+/// are evicted as there are keys.
 const TAG_LIFE: u64 = 4;
 
-/// Which keys a hand looks at.
+/// Which keys a scan may evict.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Evictable {
     Probationary,
     Protected,
-    /// Probationary that were not read, young ones too.
+    /// Probationary keys that were not read, those too that no hand has passed yet.
     Unread,
-    /// In the end any but tags: all are read all the time.
+    /// Any key except tags, for the case that all keys are read all the time.
     Any,
-    /// Tags, too: there is nothing else.
+    /// Tags, too, if there is nothing else.
     All,
 }
 
-/// Evicts one key, and says how many bytes of key and value it had; `None`: there is none.
+/// Evicts one key, and returns how many bytes its key and value had. Returns `None` if there is no
+/// key to evict.
 pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
     let probationary = lock.head.probationary.load(Ordering::Relaxed);
     let payload = lock.head.payload.load(Ordering::Relaxed);
@@ -60,25 +62,33 @@ pub(crate) fn evict(lock: &ShardLock<'_>) -> Step<Option<u64>> {
         return Ok(None);
     }
     let order = match probationary.saturating_mul(PROBATION) > payload {
-        true => [Kind::Probationary, Kind::Unread, Kind::Protected],
-        false => [Kind::Protected, Kind::Probationary, Kind::Unread],
+        true => [
+            Evictable::Probationary,
+            Evictable::Unread,
+            Evictable::Protected,
+        ],
+        false => [
+            Evictable::Protected,
+            Evictable::Probationary,
+            Evictable::Unread,
+        ],
     };
     for kind in order {
         if let Some(bytes) = scan(lock, kind, MOST_IN_VAIN)? {
             return Ok(Some(bytes));
         }
     }
-    // A count that was damaged must not keep the hand going: there are no more segments than pages.
+    // A damaged count must not keep the hand moving: there are no more segments than pages.
     let segments = lock.head.segments.load(Ordering::Relaxed);
     let segments = segments.min(lock.region.high_water());
     let all = segments.saturating_add(1).saturating_mul(BUCKETS as u32);
-    match scan(lock, Kind::Any, all)? {
-        None => scan(lock, Kind::All, all),
+    match scan(lock, Evictable::Any, all)? {
+        None => scan(lock, Evictable::All, all),
         some => Ok(some),
     }
 }
 
-/// Tells that a key was read, to which that slot word leads, if it still does.
+/// Notes that a key was read, if the slot word still leads to it.
 pub(crate) fn mark_accessed(lock: &ShardLock<'_>, hash: Hash, word: u64) {
     let Ok(Some(segment)) = segment_of(lock, hash) else {
         return;
@@ -96,21 +106,21 @@ pub(crate) fn mark_accessed(lock: &ShardLock<'_>, hash: Hash, word: u64) {
     }
 }
 
-/// Whether an item is a tag in use.
+/// Returns whether an item is a tag in use.
 fn is_used_tag(item: &Item<'_>) -> bool {
     item.is_tag() && unused_for(item.region(), item.hint()) < TAG_LIFE
 }
 
-/// Lets a hand scan over `most` buckets, until it has evicted a key.
-fn scan(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
+/// Moves a hand over at most `most` buckets, until it has evicted a key.
+fn scan(lock: &ShardLock<'_>, kind: Evictable, most: u32) -> Step<Option<u64>> {
     let word = match kind {
-        Kind::Probationary | Kind::Unread => &lock.head.new_hand,
-        Kind::Protected | Kind::Any | Kind::All => &lock.head.old_hand,
+        Evictable::Probationary | Evictable::Unread => &lock.head.new_hand,
+        Evictable::Protected | Evictable::Any | Evictable::All => &lock.head.old_hand,
     };
     let mut hand = HandWord::decode(word.load(Ordering::Relaxed));
     let mut scanned = 0;
     while scanned < most {
-        // A segment that is damaged shows in the operations it concerns: the hand goes on.
+        // Operations on a damaged segment report it: the hand moves past.
         let (segment, depth) = match segment_at(lock, hand.prefix) {
             Ok((segment, (_, depth, _))) => (segment, depth),
             Err(_) => (None, layout_word(lock.head).depth()),
@@ -136,12 +146,13 @@ fn scan(lock: &ShardLock<'_>, kind: Kind, most: u32) -> Step<Option<u64>> {
     Ok(None)
 }
 
-/// Scans on in a segment, to its end, or until so many buckets are scanned, or a key is evicted.
+/// Continues a scan in a segment, to its end, or until `most` buckets are scanned or a key is
+/// evicted.
 fn scan_segment(
     lock: &ShardLock<'_>,
     segment: &Segment,
     hand: &mut HandWord,
-    kind: Kind,
+    kind: Evictable,
     (scanned, most): (&mut u32, u32),
 ) -> Step<Option<u64>> {
     while *scanned < most {
@@ -157,12 +168,12 @@ fn scan_segment(
     Ok(None)
 }
 
-/// Looks at the rest of a bucket, and goes on to the next one unless a key of it was evicted.
+/// Judges the rest of a bucket, and moves the hand to the next one unless a key was evicted.
 fn examine(
     lock: &ShardLock<'_>,
     segment: &Segment,
     hand: &mut HandWord,
-    kind: Kind,
+    kind: Evictable,
 ) -> Step<Option<u64>> {
     let b = usize::from(hand.bucket);
     if hand.slot == 0 {
@@ -178,7 +189,8 @@ fn examine(
     Ok(None)
 }
 
-/// Has the items fetched that will be evicted soon if nobody reads them: their misses overlap.
+/// Fetches the items that will soon be evicted if they are not read, so that their cache misses
+/// overlap.
 fn fetch_unread(lock: &ShardLock<'_>, bucket: &Bucket) {
     for slot in 0..SLOTS {
         if bucket.state(slot) == AGAIN {
@@ -188,28 +200,28 @@ fn fetch_unread(lock: &ShardLock<'_>, bucket: &Bucket) {
     }
 }
 
-/// Evicts the key of a slot, or changes its state, if it is one of that kind.
+/// Evicts the key of a slot, or changes its state, if it is of that kind.
 fn judge(
     lock: &ShardLock<'_>,
     segment: &Segment,
     (b, slot): (usize, usize),
-    kind: Kind,
+    kind: Evictable,
 ) -> Step<Option<u64>> {
     let bucket = &segment.buckets[b];
     let word = bucket.slots[slot].load(Ordering::Relaxed);
     let state = bucket.state(slot);
     let is_protected = state & PROTECTED != 0;
     let is_concerned = match kind {
-        Kind::Probationary => !is_protected,
-        Kind::Protected => is_protected,
-        Kind::Unread => !is_protected && state & ACCESSED == 0,
-        Kind::Any | Kind::All => true,
+        Evictable::Probationary => !is_protected,
+        Evictable::Protected => is_protected,
+        Evictable::Unread => !is_protected && state & ACCESSED == 0,
+        Evictable::Any | Evictable::All => true,
     };
     if !is_concerned || !is_key(word) {
         return Ok(None);
     }
     let changed = match (is_protected, state & ACCESSED != 0, state & AGAIN != 0) {
-        _ if matches!(kind, Kind::Unread | Kind::Any | Kind::All) => None,
+        _ if matches!(kind, Evictable::Unread | Evictable::Any | Evictable::All) => None,
         (false, true, _) => Some(PROTECTED),
         (false, false, false) => Some(AGAIN),
         (true, visited, true) => Some(if visited {
@@ -220,7 +232,7 @@ fn judge(
         (true, true, false) => Some(PROTECTED),
         (_, false, _) => None,
     };
-    // Mostly the item need not be looked at, which would be one more wait for memory.
+    // Usually the item need not be read, which would be one more cache miss.
     let becomes_protected = |state: u32| !is_protected && state & PROTECTED != 0;
     if let Some(state) = changed.filter(|state| !becomes_protected(*state))
         && !may_expire(lock.head)
@@ -228,13 +240,15 @@ fn judge(
         bucket.set_state(slot, state);
         return Ok(None);
     }
-    // What is damaged shows in the operations it concerns.
+    // Operations on a damaged item report it.
     let Some(item) = Item::at(lock.region, slot_ref(word)) else {
         return Ok(None);
     };
     let spared = match kind {
-        Kind::Any if item.is_tag() => Some(state),
-        Kind::Probationary | Kind::Protected | Kind::Unread if is_used_tag(&item) => {
+        Evictable::Any if item.is_tag() => Some(state),
+        Evictable::Probationary | Evictable::Protected | Evictable::Unread
+            if is_used_tag(&item) =>
+        {
             changed.or(Some(PROTECTED))
         }
         _ => changed.filter(|_| !item.is_tag() && !is_over(&item).unwrap_or(false)),
@@ -246,11 +260,12 @@ fn judge(
         bucket.set_state(slot, state);
         return Ok(None);
     }
-    let_go(lock, segment, (b, slot), &item).map(Some)
+    evict_slot(lock, segment, (b, slot), &item).map(Some)
 }
 
-/// Evicts the one of the keys beside which a key has no place that is the least worth, maybe only
-/// if that is a probationary key nobody read; false: there is none.
+/// Evicts one key of a new key's two buckets, both of which are full: the one of least worth. With
+/// `only_unread` it evicts only a probationary key that was not read. Returns false if there is
+/// none.
 pub(super) fn evict_beside(
     lock: &ShardLock<'_>,
     segment: &Segment,
@@ -269,8 +284,8 @@ pub(super) fn evict_beside(
         })
         .filter(|(state, ..)| !only_unread || state & (PROTECTED | ACCESSED) == 0)
         .filter(|(.., item_ref)| !only_unread || !is_used(*item_ref))
-        // Tags in use last; probationary before protected keys, in each kind those that were not
-        // read.
+        // Order: tags in use last, protected keys after probationary ones, and in each kind those
+        // that were read after those that were not.
         .min_by_key(|(state, _, item_ref)| {
             let is_used = is_used(*item_ref);
             (is_used, state & PROTECTED, state & ACCESSED, state & AGAIN)
@@ -279,13 +294,14 @@ pub(super) fn evict_beside(
         return Ok(false);
     };
     match Item::at(lock.region, item_ref) {
-        Some(item) => let_go(lock, segment, place, &item).map(|_| true),
+        Some(item) => evict_slot(lock, segment, place, &item).map(|_| true),
         None => Ok(false),
     }
 }
 
-/// Evicts the key of a slot, which leads to that item; says how many bytes of key and value it had.
-fn let_go(
+/// Evicts the key of a slot, which leads to that item. Returns how many bytes its key and value
+/// had.
+fn evict_slot(
     lock: &ShardLock<'_>,
     segment: &Segment,
     (b, slot): (usize, usize),
@@ -300,7 +316,7 @@ fn let_go(
         true => &segment.buckets[other as usize],
         false => bucket,
     };
-    let found = Found {
+    let found = FoundKey {
         bucket,
         slot,
         home,
@@ -327,8 +343,8 @@ fn let_go(
     Ok(payload)
 }
 
-/// Counts a key that is evicted towards the next epoch of tags. (Of keys alone, so that tags do not
-/// stay longer the more of them there are.)
+/// Counts an evicted key towards the next epoch of tags. (An epoch's length depends on the keys
+/// alone, so that tags do not stay longer if there are more of them.)
 fn count_to_epoch(lock: &ShardLock<'_>) {
     let head = lock.head;
     let counts = [&head.evicted_new, &head.evicted_old].map(|count| count.load(Ordering::Relaxed));

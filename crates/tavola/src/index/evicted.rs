@@ -1,6 +1,7 @@
 //! Which keys this process evicts, for a server in it that reports them to its clients.
 //!
-//! A key is noted under its shard's lock, before it goes, as a record of a ring in process memory.
+//! A key is noted under its shard's lock, before it is removed, as a record of a ring in process
+//! memory.
 
 use crate::alloc::Item;
 use crate::lock::ShardLock;
@@ -19,7 +20,7 @@ pub(crate) struct Evicted {
     pub(crate) key_len: u64,
     pub(crate) value_len: u64,
     pub(crate) expiry_ms: u64,
-    /// Flags of the user's.
+    /// The user's flags.
     pub(crate) client: u32,
     pub(crate) marks: u32,
 }

@@ -1,34 +1,36 @@
-//! Finding a key under the shard's lock.
+//! Finding a key under the shard's lock. It compares as a reader does, but nothing can change
+//! meanwhile; and it removes a key that is over.
 
-use super::ahead::Way;
+use super::ahead::PriorSegment;
 use super::commit::expire;
 use super::dir::layout_word;
 use super::group::matches;
 use super::hash::Hash;
-use super::slots::{Found, Spot, segment_of};
+use super::slots::{FoundKey, Spot, segment_of};
 use super::tags::is_over;
 use crate::alloc::{Item, Step, corrupt};
 use crate::layout::{Bucket, FLAG_UID, Segment, is_key, slot_ref};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// Looks a key up under the lock. One that is over is removed here: it is not there then.
+/// Looks a key up under the lock. A key that is over is removed, and then counts as missing.
 #[inline(always)]
 pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Spot<'a>> {
     find_in_segment(lock, segment_of(lock, hash)?, hash, key, false)
 }
 
-/// As [`find`], along the way that was found before. What freeing the item will need is fetched, if
-/// it is to be freed: those misses overlap with the item's.
+/// Looks a key up as [`find`] does, in the segment that was found before the lock was taken. If the
+/// item is to be freed, it also fetches what that will need: those cache misses overlap with the
+/// item's.
 #[inline(always)]
 pub(crate) fn find_along<'a>(
     lock: &ShardLock<'a>,
-    way: Way,
+    way: PriorSegment,
     hash: Hash,
     key: &[u8],
     is_to_be_freed: bool,
 ) -> Step<Spot<'a>> {
-    // IDX-4: had the segment of the key become another, the layout word would be another.
+    // IDX-4: if another segment were the key's now, the layout word would have changed.
     let is_same = layout_word(lock.head) == way.layout;
     let segment = lock.region.segment_seen(way.page);
     let segment = match segment.filter(|_| is_same && lock.owns(way.page)) {
@@ -69,7 +71,7 @@ fn find_in<'a>(
     hash: Hash,
     key: &[u8],
     is_to_be_freed: bool,
-) -> Step<Option<Found<'a>>> {
+) -> Step<Option<FoundKey<'a>>> {
     const UID: u64 = (FLAG_UID as u64) << 24;
     let region = lock.region;
     for slot in matches(bucket, hash.tag()) {
@@ -90,7 +92,7 @@ fn find_in<'a>(
         } else {
             let header = block.first_word().load(Ordering::Relaxed);
             let key_len = key.len() as u64;
-            // Length of the key, and flags.
+            // The length of the key, and flags.
             let kind = hash.kind(header);
             let with = |has_uid| Item::with_key(region, block, item_ref, header, key_len, has_uid);
             if kind == key_len {
@@ -107,7 +109,7 @@ fn find_in<'a>(
         };
         match payload {
             Some(Some(payload)) => {
-                return Ok(Some(Found {
+                return Ok(Some(FoundKey {
                     bucket,
                     slot,
                     home,
@@ -123,16 +125,16 @@ fn find_in<'a>(
     Ok(None)
 }
 
-/// The payload of an item that is the key's; `Some(None)`: it is another key's; `None`: it is
-/// broken.
+/// Returns the payload of an item if it is the key's, `Some(None)` if it is another key's, and
+/// `None` if it is damaged.
 #[inline(always)]
 fn payload_of(item: &Item<'_>, key: &[u8]) -> Option<Option<u64>> {
     Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
-/// As [`payload_of`], and the flags, of an item with other fields or a key of another length, to
-/// which a slot of a bucket leads. If it is the key's, and is over, it is removed: it is nobody's
-/// then.
+/// Returns flags and payload, as [`payload_of`] does, of an item with other fields or a key of
+/// another length, to which a slot of a bucket leads. If it is the key's and is over, it is
+/// removed, and counts as another key's.
 #[cold]
 #[inline(never)]
 fn other_payload(
@@ -156,7 +158,7 @@ fn other_payload(
         None => (0, None),
         Some(false) => (flags, Some(Some(payload))),
         Some(true) => {
-            let found = Found {
+            let found = FoundKey {
                 bucket,
                 slot,
                 home,

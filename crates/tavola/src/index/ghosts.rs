@@ -1,8 +1,9 @@
-//! Ghosts: the tags of probationary that were evicted, in slots no key needs.
+//! Ghosts: the tags of evicted probationary keys, in slots that no key needs. A key that comes back
+//! while its ghost is there is protected at once.
 //!
-//! A key that comes back while its ghost is there is protected at once. Slots are enough for nearly
-//! as many ghosts as there are keys, as the segments of a cache are split long before they are
-//! full. A ghost counts for as long as a queue of ghosts as long as there are keys would keep it.
+//! There are slots for nearly as many ghosts as there are keys, as the segments of a cache are
+//! split long before they are full. A ghost counts as long as a queue of ghosts with as many
+//! entries as there are keys would keep it.
 
 use super::group::matches;
 use super::hash::Hash;
@@ -11,10 +12,10 @@ use crate::layout::{Bucket, SLOTS, Segment, ghost_age, ghost_word, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// Epochs for which a ghost counts; in one, this part of the keys are evicted.
+/// Epochs for which a ghost counts. In one epoch, one in this many of the keys is evicted.
 const LIFE: u32 = 16;
 
-/// The bucket and slot of a key's ghost.
+/// Returns bucket and slot of a key's ghost.
 pub(super) fn find_ghost<'a>(
     lock: &ShardLock<'_>,
     segment: &'a Segment,
@@ -34,7 +35,7 @@ pub(super) fn find_ghost<'a>(
     })
 }
 
-/// The key is back: its ghost goes, unless the key stands in its place.
+/// Removes the ghost of a key that is back, unless the key was stored in its place.
 pub(super) fn lay_ghost(lock: &ShardLock<'_>, hash: Hash) {
     if let Ok(Some(segment)) = segment_of(lock, hash)
         && let Some((bucket, slot)) = find_ghost(lock, segment, hash)
@@ -44,7 +45,7 @@ pub(super) fn lay_ghost(lock: &ShardLock<'_>, hash: Hash) {
     lock.head.ghost_hits.add_owned(1);
 }
 
-/// The slot of a bucket's oldest ghost.
+/// Returns the slot of a bucket's oldest ghost.
 pub(super) fn oldest_ghost(lock: &ShardLock<'_>, bucket: &Bucket) -> Option<usize> {
     let epoch = lock.head.epoch.load(Ordering::Relaxed);
     let age = |slot: usize| ghost_age(bucket.slots[slot].load(Ordering::Relaxed), epoch);
@@ -71,7 +72,7 @@ pub(super) fn leave_ghost(lock: &ShardLock<'_>, bucket: &Bucket, slot: usize, ta
     bucket.slots[slot].store(ghost_word(tag, epoch), Ordering::Relaxed);
 }
 
-/// Takes all ghosts out of a segment.
+/// Removes all ghosts from a segment.
 pub(super) fn forget_ghosts(segment: &Segment) {
     for slot in segment.buckets.iter().flat_map(|bucket| &bucket.slots) {
         if ghost_age(slot.load(Ordering::Relaxed), 0).is_some() {

@@ -1,12 +1,13 @@
-//! The hash of a key, and where it sends it.
+//! The hash of a key, and its parts: shard, home bucket and tag. They use different bits, so that
+//! keys of one shard or bucket still differ in their tags.
 //!
 //! ```text
 //! 63        52 51     44 43        24 23              0
 //! shard (top)  | bucket  | -          | tag
 //! ```
 //!
-//! rapidhash v3 with the table's seed: stable, published, the same on every target; keys cannot be
-//! chosen to collide by who does not know the seed.
+//! rapidhash v3 with the table's seed: it is stable, published, and the same on every target. An
+//! attacker who does not know the seed cannot choose keys that collide.
 
 use crate::alloc::Item;
 use crate::layout::Geometry;
@@ -20,17 +21,17 @@ const fn low_bits(count: u32) -> u64 {
     (1 << count) - 1
 }
 
-/// Set in the hash of a tag's name, which is sent elsewhere than a key of the same bytes.
+/// Set in the hash of a tag's name, which belongs elsewhere than a key of the same bytes.
 const OF_TAG: u64 = 1 << 63;
 const ELSEWHERE: u64 = 0x3C69_A5C3;
 
-/// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). One word, as three
-/// would go through memory when they are handed on, and be waited for.
+/// Where a key belongs: tag, home bucket (from bit 24) and shard (from bit 32). It is one word
+/// because three would be passed through memory, and waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hash(u64);
 
 impl Hash {
-    /// No key's.
+    /// The hash of no key.
     pub(crate) const NONE: Self = Self(0);
 
     #[inline(always)]
@@ -38,7 +39,7 @@ impl Hash {
         Self::with(region.secrets(), region.geometry(), key)
     }
 
-    /// As [`Self::of`], for a table that is not mapped.
+    /// Hashes a key as [`Self::of`] does, for a table that is not mapped.
     #[inline(always)]
     pub(crate) fn with(secrets: &RapidSecrets, geometry: &Geometry, key: &[u8]) -> Self {
         let h = rapidhash::v3::rapidhash_v3_inline::<true, false, false>(key, secrets);
@@ -48,12 +49,12 @@ impl Hash {
         Self(h & low_bits(TAG_BITS) | home << TAG_BITS | shard << 32)
     }
 
-    /// Of the name of a tag, which is no key.
+    /// Hashes the name of a tag, which is not a key.
     pub(crate) fn of_tag(region: &Region, name: &[u8]) -> Self {
         Self(Self::of(region, name).0 ^ ELSEWHERE | OF_TAG)
     }
 
-    /// Of an item with this key.
+    /// Hashes the key of an item, which may be a tag.
     pub(crate) fn of_item(item: &Item<'_>, key: &[u8]) -> Self {
         match item.is_tag() {
             true => Self::of_tag(item.region(), key),
@@ -61,20 +62,20 @@ impl Hash {
         }
     }
 
-    /// Whether it is of a tag's name.
+    /// Returns whether this is the hash of a tag's name.
     #[inline(always)]
     pub(crate) fn is_of_tag(self) -> bool {
         self.0 & OF_TAG != 0
     }
 
-    /// Flags and length of the key of a header, `flags 8 | key_len 24`; more than that, and so no
-    /// key's, where a tag is looked for.
+    /// Returns flags and key length of a header, `flags 8 | key_len 24`. If this is the hash of a
+    /// tag, the result is larger than that, so no key has it.
     #[inline(always)]
     pub(crate) fn kind(self, header: u64) -> u64 {
         header >> 32 | self.0 & OF_TAG
     }
 
-    /// Of a key that stands in this shard.
+    /// Builds the hash of a key that is in this shard.
     pub(crate) fn in_shard(shard: u32, home: u32, tag: u32) -> Self {
         let home = u64::from(home & 0xFF) << TAG_BITS;
         Self(u64::from(tag) & low_bits(TAG_BITS) | home | u64::from(shard) << 32)
@@ -85,7 +86,7 @@ impl Hash {
         u32::from((self.0 >> 32) as u16)
     }
 
-    /// The home bucket.
+    /// Returns the home bucket.
     #[inline(always)]
     pub(crate) fn home(self) -> u32 {
         u32::from((self.0 >> TAG_BITS) as u8)
@@ -96,26 +97,26 @@ impl Hash {
         (self.0 & low_bits(TAG_BITS)) as u32
     }
 
-    /// As a watch record names a key.
+    /// Returns the part by which a watch record names a key.
     pub(crate) fn in_watch(self) -> u64 {
         self.0 & low_bits(32)
     }
 
-    /// The key's second bucket.
+    /// Returns the key's second bucket.
     #[inline(always)]
     pub(crate) fn away(self) -> u32 {
         other_bucket(self.home(), self.tag())
     }
 }
 
-/// The other of the two buckets in which a key with this tag may stand.
+/// Returns the other one of the two buckets in which a key with this tag may be.
 #[inline(always)]
 pub(crate) fn other_bucket(bucket: u32, tag: u32) -> u32 {
     let step = tag.wrapping_mul(0x9E37_79B1) >> 24;
     bucket ^ if step == 0 { 1 } else { step }
 }
 
-/// A hash of a value, for its cas token.
+/// Returns a hash of a value, for its cas token.
 pub(crate) fn of_value(region: &Region, value: &[u8]) -> u64 {
     rapidhash::v3::rapidhash_v3_inline::<true, false, false>(value, region.secrets())
 }

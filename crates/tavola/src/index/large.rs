@@ -1,14 +1,15 @@
-//! Reading a large item without a lock: its chain is pinned, see `region::pins`.
+//! Reading a large item without a lock. Copying its chain of pages takes so long that writers could
+//! invalidate every copy, so the reader first pins the chain (see `region::pins`).
 
-use super::read::{Look, View, is_unchanged};
+use super::read::{Examined, ShardView, is_unchanged};
 use super::want::Want;
 use crate::alloc::Item;
 use crate::layout::Bucket;
 
-impl View<'_> {
-    /// As [`View::look`], of a large item: its chain is pinned and its block copied, then the
-    /// bucket looked at, and if that has not changed, what is taken afterwards is good whatever is
-    /// written meanwhile. [`Look::Large`]: it could not be pinned.
+impl ShardView<'_> {
+    /// Takes what is wanted of a large item. It pins the chain and copies the item's block, then
+    /// rechecks the bucket: if that has not changed, what is taken afterwards is valid whatever is
+    /// written meanwhile. Returns [`Examined::Large`] if the chain could not be pinned.
     #[cold]
     #[inline(never)]
     pub(super) fn read_large(
@@ -17,38 +18,38 @@ impl View<'_> {
         item_ref: u64,
         key: &[u8],
         want: &mut impl Want,
-    ) -> Look {
+    ) -> Examined {
         let Some(item) = Item::at(self.region, item_ref) else {
-            return Look::Impossible;
+            return Examined::Impossible;
         };
         let Some(pin) = self.region.pin(item.first_page) else {
             return match self.may_spoil {
                 true => self.read_unpinned(&item, key, want),
-                false => Look::Large,
+                false => Examined::Large,
             };
         };
         let block = item.copied_block();
         // The layout first: the bucket's segment may be gone.
         if !is_unchanged(self.head, self.layout) || !self.recheck(bucket, version) {
-            return Look::Moved;
+            return Examined::Moved;
         }
         match self.take_whole(&item.pinned(&block), key, want) {
-            Look::Found => {
+            Examined::Found => {
                 want.keep(pin);
-                Look::Taken
+                Examined::Taken
             }
             look => look,
         }
     }
 
-    /// The same without a pin. Copying it takes so long that many a reader is stopped there: so the
-    /// layout is looked at before the bucket, whose segment may be gone meanwhile, and the item's
-    /// block is touched no more once its pages are.
-    fn read_unpinned(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Look {
+    /// Takes what is wanted without a pin. The copy takes so long that many readers are interrupted
+    /// in it. So the layout is checked before the bucket, whose segment may be gone; and the item's
+    /// block is not read any more once its pages are.
+    fn read_unpinned(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Examined {
         let look = self.take_whole(item, key, want);
         match is_unchanged(self.head, self.layout) {
             true => look,
-            false => Look::Moved,
+            false => Examined::Moved,
         }
     }
 }

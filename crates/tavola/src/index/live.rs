@@ -1,4 +1,5 @@
-//! Counting the keys of a segment that are over, without a lock.
+//! Counts the keys of a segment, and those of them that are over, without a lock. The counts are
+//! for statistics, so a key that changes meanwhile may be missed.
 
 use super::tags::is_over;
 use crate::alloc::Item;
@@ -6,7 +7,7 @@ use crate::layout::{PageWord, is_key, slot_ref};
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// Keys of a segment.
+/// Counts of the keys of a segment.
 #[derive(Default)]
 pub(crate) struct Keys {
     pub(crate) keys: u64,

@@ -1,25 +1,28 @@
-//! The index: extendible hashing with buckets of one cache line.
+//! The index: extendible hashing with buckets of one cache line. Every key has two possible buckets
+//! in one segment, so a reader looks at two cache lines at most, and usually at one.
 //!
 //! A key's hash gives its shard, its *home* bucket in a segment, and a 24-bit tag whose low bits
-//! lead through the directory to the segment. A key stands in its home bucket, or in its one
-//! *other* bucket, home ^ a number made from the tag; each is found from the other without reading
-//! the key. A slot says in its meta bits which of the two it is (`away`), and a home bucket counts
-//! how many of its keys are away (the hint), so that most misses end after one line.
+//! lead through the directory to the segment. A key is in its home bucket, or in its one *other*
+//! bucket, home ^ a number made from the tag. Each bucket number follows from the other one and the
+//! tag, without reading the key. The meta bits of a slot say which of the two it is (`away`). A
+//! home bucket counts how many of its keys are away (the hint), so that most misses end after one
+//! cache line.
 //!
-//! Where both buckets are full, residents move to their own other buckets, up to two of them; where
-//! that fails too, the segment splits. Simulated and measured: a segment splits at load 0.98, with
-//! 78 % of its keys at home; the halves have nearly all of them at home again.
+//! If both buckets are full, up to two residents move to their own other buckets. If that fails,
+//! too, the segment is split. Simulated and measured: a segment splits at load 0.98 with 78 % of
+//! its keys at home; the halves have nearly all of them at home again.
 //!
 //! The directory is a trie in an array: entry `i` holds the segment of the tags whose low bits are
-//! `i`, or 0; a tag belongs to the entry found by clearing the highest bits of its index until one
-//! is not 0. So doubling the directory is one store and a split is published by one store, whatever
-//! the table's size.
+//! `i`, or 0. If the entry of a tag is 0, clear the highest bit of the index, repeatedly, until an
+//! entry is not 0: that is the tag's segment. So doubling the directory is one store, and one store
+//! publishes a split, whatever the size of the table.
 //!
 //! **IDX-1** Readers take no lock: what they copied counts only if the bucket's version and the
-//! shard's layout word are what they were ([`read`]). **IDX-2** A version rises after a slot
-//! stopped leading to a block, before the block is freed. **IDX-3** A key that moves is in its new
-//! bucket, and that bucket's version has risen, before it leaves the old one. **IDX-4** The layout
-//! word rises after the directory changed and before a segment's bytes mean something else.
+//! shard's layout word are afterwards what they were before ([`read`]). **IDX-2** A version rises
+//! after a slot stopped leading to a block, and before the block is freed. **IDX-3** A key that
+//! moves is in its new bucket, and that bucket's version has risen, before it leaves the old one.
+//! **IDX-4** The layout word rises after the directory changed, and before a segment's bytes mean
+//! something else.
 
 #[forbid(unsafe_code)]
 mod ahead;
@@ -72,9 +75,9 @@ mod want;
 #[forbid(unsafe_code)]
 mod watched;
 
-pub(crate) use ahead::{Ahead, Way};
+pub(crate) use ahead::{Ahead, PriorSegment};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
-pub(crate) use clear::{ClearCursor, Which, clear_buckets, may_expire, sweep_step};
+pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
 pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, mark_accessed};
@@ -88,9 +91,9 @@ pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{
     Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
 };
-pub(crate) use slots::{Found, Spot};
+pub(crate) use slots::{FoundKey, Spot};
 pub(crate) use tags::{is_over, may_be_over, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use unmapped::read_unmapped;
-pub(crate) use want::{Noted, Stamped, Value, Want};
+pub(crate) use want::{NotesRead, Stamped, Value, Want};
 pub(crate) use watched::{all_changed, is_watched};

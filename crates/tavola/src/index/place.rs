@@ -1,4 +1,5 @@
-//! Publishing a written item: in the slot of its key, or in one that is found for it.
+//! Publishing a written item: in the slot of its key, or in one that is found for it. If there is
+//! no free slot, keys move, a cache evicts one, or the segment is split.
 
 use super::commit::{New, Why, insert, replace};
 use super::dir::{depth_of, layout_word, lookup};
@@ -6,22 +7,21 @@ use super::displace::make_room;
 use super::evict::evict_beside;
 use super::ghosts::{find_ghost, oldest_ghost};
 use super::hash::Hash;
-use super::slots::{Seat, Spot, segment_of, slots_used, take_away, take_free};
+use super::slots::{NewSlot, Spot, segment_of, slots_used, take_away, take_free};
 use super::split::{new_root, split};
 use crate::alloc::{Step, corrupt, discard_block, free_uid, is_full};
 use crate::layout::{BUCKETS, PROTECTED, Segment};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
-/// Keys of a segment, in the mean, above which the segments of a cache are split: four of seven
-/// slots.
+/// The average number of keys per segment above which a cache splits segments: four of seven slots.
 const MOST_KEYS: u64 = 4 * BUCKETS as u64;
 /// Splits in a row before an insert gives up: each halves the keys of the segment.
 const MOST_SPLITS: u32 = 8;
 
-/// Lets a key, or tag, lead to a written item, and its uid. Frees the item it led to, after what is
-/// to be done before. An item that finds no slot is freed, but for its chain, which is its
-/// builder's still.
+/// Lets a key, or tag, and its uid lead to a written item. Calls `before_free`, then frees the item
+/// that the key led to. If there is no slot for the item, it is freed, except for its chain: that
+/// still belongs to the chain's builder.
 #[inline(always)]
 pub(crate) fn publish(
     lock: &ShardLock<'_>,
@@ -49,9 +49,14 @@ pub(crate) fn publish(
     }
 }
 
-/// Finds a slot for a key. The segment is that of its [`Spot`], found under this hold of the lock.
+/// Finds a slot for a key. The segment is that of its [`Spot`], found under the same hold of the
+/// lock.
 #[inline(always)]
-fn seat_of<'a>(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -> Step<Seat<'a>> {
+fn seat_of<'a>(
+    lock: &ShardLock<'a>,
+    hash: Hash,
+    segment: Option<&'a Segment>,
+) -> Step<NewSlot<'a>> {
     if lock.region.is_cache() {
         return seat_in_cache(lock, hash, segment);
     }
@@ -59,20 +64,21 @@ fn seat_of<'a>(lock: &ShardLock<'a>, hash: Hash, segment: Option<&'a Segment>) -
         Some(slot) => slot,
         None => make_free(lock, hash, 0)?,
     };
-    Ok(Seat {
+    Ok(NewSlot {
         slot,
         state: 0,
         had_ghost: false,
     })
 }
 
-/// As [`seat_of`]: ghosts are looked for, and enough slots kept for them.
+/// Finds a slot as [`seat_of`] does, for a cache: it looks for the key's ghost, and keeps enough
+/// slots for ghosts.
 #[inline(never)]
 fn seat_in_cache<'a>(
     lock: &ShardLock<'a>,
     hash: Hash,
     segment: Option<&'a Segment>,
-) -> Step<Seat<'a>> {
+) -> Step<NewSlot<'a>> {
     let segment = match spread(lock, hash)? {
         true => segment_of(lock, hash)?,
         false => segment,
@@ -80,14 +86,14 @@ fn seat_in_cache<'a>(
     let ghost = segment.and_then(|segment| find_ghost(lock, segment, hash));
     let had_ghost = ghost.is_some();
     let state = if had_ghost { PROTECTED } else { 0 };
-    Ok(Seat {
+    Ok(NewSlot {
         slot: make_free(lock, hash, state)?,
         state,
         had_ghost,
     })
 }
 
-/// Splits the key's segment, where the shard has too few for its keys. True: it was.
+/// Splits the key's segment if the shard has too few segments for its keys. Returns whether it did.
 pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
     let segments = lock.head.segments.load(Ordering::Relaxed);
     let items = lock.head.items.load(Ordering::Relaxed);
@@ -98,11 +104,11 @@ pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
         .depth()
         .min(lock.region.geometry().dir_log2);
     let index = lookup(lock.region, lock.number, depth, hash.tag()).0;
-    // One that is split more often than most is left to those that are not.
+    // A segment that was split more often than most is left: others are next.
     if depth_of(lock.region, lock.number, depth, index) > segments.ilog2() {
         return Ok(false);
     }
-    // Nor one that has few keys: their count may be damaged.
+    // So is a segment with few keys, as the count of keys may be damaged.
     let Some(segment) = segment_of(lock, hash)? else {
         return Ok(false);
     };
@@ -113,7 +119,8 @@ pub(super) fn spread(lock: &ShardLock<'_>, hash: Hash) -> Step<bool> {
     Ok(true)
 }
 
-/// A slot of the home bucket or of the other one, which may both be full, or have no segment yet.
+/// Makes a slot free in the home bucket or in the other one, if both are full or have no segment
+/// yet.
 #[inline(never)]
 fn make_free<'a>(lock: &ShardLock<'a>, hash: Hash, state: u32) -> Step<&'a W64> {
     for _ in 0..MOST_SPLITS {
@@ -130,7 +137,8 @@ fn make_free<'a>(lock: &ShardLock<'a>, hash: Hash, state: u32) -> Step<&'a W64> 
         if let Some(slot) = free {
             return Ok(slot);
         }
-        // A full cache has slots enough elsewhere: one of these keys goes rather than a page's.
+        // A full cache has enough slots elsewhere: it evicts one of these keys, rather than a
+        // page's worth of keys for another segment.
         let is_full = lock.region.is_cache() && is_full(lock.region);
         if is_full && evict_beside(lock, segment, hash, true)? {
             continue;
@@ -150,7 +158,7 @@ fn make_free<'a>(lock: &ShardLock<'a>, hash: Hash, state: u32) -> Step<&'a W64> 
     corrupt("an index that splits without end")
 }
 
-/// As [`take_free`], where no slot is free, the place of the oldest ghost.
+/// Takes the slot of the oldest ghost, if no slot is free; otherwise as [`take_free`].
 fn take_ghost<'a>(
     lock: &ShardLock<'_>,
     segment: &'a Segment,

@@ -1,18 +1,23 @@
-//! Reading without a lock and without a store.
+//! Reading without a lock and without a store. A reader copies first, and checks afterwards whether
+//! what it copied was valid: a seqlock, except that writers never make the version odd.
 //!
-//! 1. The layout word, the directory, the home bucket's version (each an acquire load).
-//! 2. The slots whose tag fits; of each, the item's key; of the right one, the value, copied.
-//! 3. An acquire fence, then version and layout word once more: the same, and the copy is good.
+//! 1. Load the layout word, the directory and the home bucket's version (acquire loads).
+//! 2. Load the slots whose tag matches. Compare the key of each one's item, and copy the value of
+//!    the right one.
+//! 3. Fence (acquire), and load version and layout word again. The copy is valid if both are
+//!    unchanged.
 //!
-//! Why (the writers' side is in `place`, `split`, `shrink`, and in docs/internals/concurrency.md):
-//! - A copy of bytes that had been freed: the writer who changed them fenced (release) before, and
-//!   the bump that came with the freeing happened before that. Our fence is after our copy, so the
-//!   second look sees the bump (IDX-2).
-//! - A miss while the key moved between its buckets: its new bucket was bumped before it left the
-//!   old one (IDX-3), and the home bucket is one of the two; we looked at the home bucket's version
-//!   before its slots, so the second look differs. Moves from home to away need no version: the
-//!   hint and the new slot were stored before the old one was cleared.
-//! - A segment that was merged away, its page used for something else: the layout word rose
+//! Why this suffices (the writers' side is in `place`, `split`, `shrink`, and in
+//! docs/internals/concurrency.md):
+//! - *A copy of bytes that had been freed.* The writer that changed them incremented the bucket's
+//!   version when it freed them, and fenced (release) before it changed them. Our fence is after
+//!   our copy. So if we copied a changed byte, our second load sees the new version (IDX-2).
+//! - *A miss while the key moved from its other bucket home.* The version of its new bucket rose
+//!   before it left the old one (IDX-3), and that is the home bucket. We loaded the version of the
+//!   home bucket before its slots, so the second load differs. A move from home to the other bucket
+//!   does not need a version: the hint and the new slot were stored before the old slot was
+//!   cleared.
+//! - *A segment that was merged into another, and its page reused.* The layout word rose before
 //!   (IDX-4).
 
 use super::dir::{layout_word, lookup, lookup_near};
@@ -29,51 +34,51 @@ use crate::layout::{
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, fence, spin_hint};
 
-/// Copies of a large item that is not pinned, spoiled by writers one after the other, before one is
-/// made under the shard's lock.
+/// After this many invalid copies of a large item that is not pinned, the item is read under the
+/// shard's lock.
 pub(super) const MOST_SPOILED: u32 = 4;
 
 enum Probe {
     Hit,
-    /// Not here; the version at which that was so.
+    /// The key is not in this bucket; the version at which that was so.
     Miss(u32),
-    /// Something changed meanwhile: begin again.
+    /// Something changed meanwhile: start again.
     Changed,
-    /// Nothing changed, and yet it makes no sense.
+    /// Nothing changed, and yet the bytes make no sense.
     Damaged,
-    /// It is a large item, which could not be pinned.
+    /// The key's item is large and could not be pinned.
     Unpinned,
 }
 
-/// What one item turned out to be.
-pub(super) enum Look {
-    /// The key's; what was wanted of it was taken.
+/// The result of examining one item.
+pub(super) enum Examined {
+    /// It is the key's; what was wanted of it was taken.
     Found,
-    /// The same, of a large item, and the bucket need not be looked at again.
+    /// The same, of a large item, and the bucket need not be rechecked.
     Taken,
-    /// Another key's.
+    /// It is another key's.
     Other,
-    /// A large item, to be pinned first.
+    /// It is a large item, which has to be pinned first.
     Large,
-    /// No item at all, or one that cannot be followed.
+    /// There is no item, or one that cannot be followed.
     Impossible,
     /// The layout changed meanwhile.
     Moved,
 }
 
-/// Looks a key up and takes what is wanted of its item; false: the key is missing.
+/// Looks a key up and takes what is wanted of its item. Returns false if the key is missing.
 ///
-/// Nearly every key that is there stands in the first slot that fits, and its item is a plain one;
-/// nearly every key that is not there has no slot that fits. So much is done here, in few steps
-/// and, at home, without a call: two reads in a row overlap only as far as the processor looks
-/// ahead, and the rate halves from 130 instructions a read to 180. Whatever else there is begins
-/// anew in [`read_again`].
+/// The common cases are short: nearly every key that is there is in the first slot that matches,
+/// and its item is plain; nearly every key that is missing has no slot that matches. [`glance`]
+/// does these in few steps, and at home without a call, because two reads in a row overlap only as
+/// far as the processor looks ahead: at 180 instructions a read the rate is half of that at 130. In
+/// all other cases [`read_again`] starts from the beginning.
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
     read_seated(region, key, hash, want, &AsItIs)
 }
 
-/// As [`read`], of a large item as the seat allows it.
+/// Looks a key up as [`read`] does; how it reads a large item depends on the seat.
 #[inline(always)]
 pub(crate) fn read_seated(
     region: &Region,
@@ -88,7 +93,7 @@ pub(crate) fn read_seated(
     }
 }
 
-/// As [`read`], where that takes few steps; `None`: it was not done.
+/// Looks a key up as [`read`] does, if that takes few steps. Returns `None` if it did not.
 #[inline(always)]
 pub(crate) fn glance(
     region: &Region,
@@ -100,7 +105,7 @@ pub(crate) fn glance(
     let layout = layout_word(head);
     let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
     let segment = region.segment_seen(page)?;
-    let view = View {
+    let view = ShardView {
         region,
         head,
         layout,
@@ -111,18 +116,18 @@ pub(crate) fn glance(
     view.glance(segment, hash, key, want)
 }
 
-/// As [`read`], of a tag, which is not a key.
+/// Looks a tag up as [`read`] does a key.
 pub(crate) fn read_tag(region: &Region, name: &[u8], want: &mut impl Want) -> Result<bool> {
     read_on(region, name, Hash::of_tag(region, name), want, &AsItIs)
 }
 
-/// The hash is made anew, as it would have to be kept until then.
+/// Hashes the key again: keeping the hash until here would cost the fast path more.
 #[inline(never)]
 fn read_again(region: &Region, key: &[u8], want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
     read_on(region, key, Hash::of(region, key), want, seat)
 }
 
-/// As [`read`], wherever the key may stand, and as often as something changes meanwhile.
+/// Looks a key up wherever it may be, and again whenever something changed meanwhile.
 fn read_on(
     region: &Region,
     key: &[u8],
@@ -146,7 +151,7 @@ fn read_on(
             }
             continue;
         };
-        let view = View {
+        let view = ShardView {
             region,
             head,
             layout,
@@ -190,21 +195,21 @@ pub(super) fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
     LayoutWord(head.layout.load(Ordering::Relaxed)) == layout
 }
 
-/// A shard at a moment: what a read holds to from its first look to its last.
+/// A shard at a moment: what a read compares with at its end.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct ShardView<'a> {
     pub(super) region: &'a Region,
     pub(super) head: &'a ShardHead,
     pub(super) layout: LayoutWord,
     pub(super) tag: u32,
-    /// Whether a tag is looked for, and not a key.
+    /// Whether the read looks for a tag, and not for a key.
     pub(super) of_tag: bool,
-    /// Whether a large item that cannot be pinned is copied all the same.
+    /// Whether a large item that cannot be pinned is copied anyway.
     pub(super) may_spoil: bool,
 }
 
-impl View<'_> {
-    /// Whether the key is there, where the first slot that fits can tell.
+impl ShardView<'_> {
+    /// Returns whether the key is there, if the first slot that matches decides it.
     #[inline(always)]
     fn glance<W: Want>(
         self,
@@ -214,12 +219,12 @@ impl View<'_> {
         want: &mut W,
     ) -> Option<bool> {
         let home = &segment.buckets[hash.home() as usize];
-        // Pairs with the release in `Bucket::bump`.
+        // Pairs with the release in `Bucket::increment_version`.
         let version = home.version.load(Ordering::Acquire);
         if let Some(slot) = matches(home, self.tag).next() {
             return self.take_slot(home, version, slot, key, want);
         }
-        // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
+        // Pairs with the release in `Bucket::hint_up`: the hint is loaded after the slots.
         fence(Ordering::Acquire);
         if home.hint() != 0 {
             if W::STAYS {
@@ -231,8 +236,8 @@ impl View<'_> {
         self.recheck(home, version).then_some(false)
     }
 
-    /// As [`Self::glance`], of a key that is not in its home bucket, which had that
-    /// version: a seventh of all, when segments are full.
+    /// Continues [`Self::glance`] for a key that is not in its home bucket, which had that version:
+    /// one key in seven if segments are full.
     #[inline(never)]
     fn glance_away(
         self,
@@ -241,7 +246,7 @@ impl View<'_> {
         key: &[u8],
         want: &mut impl Want,
     ) -> Option<bool> {
-        // Pairs with the release in `Bucket::bump`.
+        // Pairs with the release in `Bucket::increment_version`.
         let version = away.version.load(Ordering::Acquire);
         match matches(away, self.tag).next() {
             Some(slot) => self.take_slot(away, version, slot, key, want),
@@ -249,7 +254,8 @@ impl View<'_> {
         }
     }
 
-    /// `Some(true)`: what is wanted of the item that a slot leads to was taken.
+    /// Takes what is wanted of the item that a slot leads to. Returns `Some(true)` if that is done,
+    /// and `None` if the slow path has to decide.
     #[inline(always)]
     fn take_slot(
         self,
@@ -259,9 +265,9 @@ impl View<'_> {
         key: &[u8],
         want: &mut impl Want,
     ) -> Option<bool> {
-        // Pairs with the release that published the item: its bytes are seen.
-        // Its tag need not be looked at again: the whole key will be.
-        // A ghost's ref leads into the superblock, whose zeroes may look like an item.
+        // Pairs with the release that published the item: we see its bytes. The tag need not be
+        // compared again, as the whole key will be. The ref of a ghost leads into the superblock,
+        // whose zeroes may look like an item, so the word is checked for being a key.
         let word = bucket.slots[slot].load(Ordering::Acquire);
         let is_taken = is_key(word)
             && self.take_short(slot_ref(word), key, want)
@@ -285,7 +291,7 @@ impl View<'_> {
         }
         let header = block.first_word().load(Ordering::Relaxed);
         let key_len = key.len() as u64;
-        // Length of the key, and flags.
+        // The length of the key, and flags.
         let kind = header >> 32;
         if kind == key_len {
             let item = Item::with_key(region, block, item_ref, header, key_len, false);
@@ -300,7 +306,7 @@ impl View<'_> {
         }
     }
 
-    /// The home bucket, then the other one if some key is away from home.
+    /// Looks in the home bucket, then in the other one if some key is away from home.
     #[inline(always)]
     fn probe_both(self, segment: &Segment, key: &[u8], hash: Hash, want: &mut impl Want) -> Probe {
         let home = &segment.buckets[hash.home() as usize];
@@ -313,7 +319,7 @@ impl View<'_> {
             };
             if at_home.is_none() {
                 at_home = Some(version);
-                // Pairs with the release in `Bucket::hint_up`: the hint is read after the slots.
+                // Pairs with the release in `Bucket::hint_up`: the hint is loaded after the slots.
                 fence(Ordering::Acquire);
                 if home.hint() != 0 {
                     bucket = &segment.buckets[hash.away() as usize];
@@ -329,38 +335,38 @@ impl View<'_> {
 
     #[inline(always)]
     fn probe(self, bucket: &Bucket, key: &[u8], want: &mut impl Want) -> Probe {
-        // Pairs with the release in `Bucket::bump`.
+        // Pairs with the release in `Bucket::increment_version`.
         let version = bucket.version.load(Ordering::Acquire);
         let mut looked = false;
         for i in matches(bucket, self.tag) {
-            // Pairs with the release that published the item: its bytes are seen.
+            // Pairs with the release that published the item: we see its bytes.
             let word = bucket.slots[i].load(Ordering::Acquire);
             if slot_tag(word) != self.tag || !is_key(word) {
                 continue;
             }
             looked = true;
             let mut look = self.examine(slot_ref(word), key, want);
-            if matches!(look, Look::Large) {
+            if matches!(look, Examined::Large) {
                 look = self.read_large((bucket, version), slot_ref(word), key, want);
             }
             match look {
-                Look::Other => {}
-                Look::Moved => return Probe::Changed,
-                Look::Found if self.recheck(bucket, version) => {
+                Examined::Other => {}
+                Examined::Moved => return Probe::Changed,
+                Examined::Found if self.recheck(bucket, version) => {
                     want.seen(bucket, i);
                     return Probe::Hit;
                 }
-                Look::Found => return Probe::Changed,
-                Look::Taken => {
+                Examined::Found => return Probe::Changed,
+                Examined::Taken => {
                     want.seen(bucket, i);
                     return Probe::Hit;
                 }
-                Look::Large => return Probe::Unpinned,
-                Look::Impossible if self.recheck(bucket, version) => return Probe::Damaged,
-                Look::Impossible => return Probe::Changed,
+                Examined::Large => return Probe::Unpinned,
+                Examined::Impossible if self.recheck(bucket, version) => return Probe::Damaged,
+                Examined::Impossible => return Probe::Changed,
             }
         }
-        // A key that did not fit may have been another's bytes by then.
+        // An item with another key may have been read after its block was reused.
         if looked && !self.recheck(bucket, version) {
             return Probe::Changed;
         }
@@ -369,9 +375,9 @@ impl View<'_> {
 
     /// Takes what is wanted of the item at a ref, if it is the key's.
     #[inline(always)]
-    pub(super) fn examine(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
+    pub(super) fn examine(self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Examined {
         let Some(block) = self.region.block(item_ref) else {
-            return Look::Impossible;
+            return Examined::Impossible;
         };
         if let Some(fixed) = self.region.fixed() {
             return plain(Item::fixed(self.region, block, item_ref, fixed), key, want);
@@ -387,30 +393,31 @@ impl View<'_> {
         }
     }
 
-    /// As [`View::look`], for an item with other fields.
+    /// Continues [`ShardView::examine`] for an item with other fields.
     #[cold]
     #[inline(never)]
-    fn special(&self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Look {
+    fn special(&self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Examined {
         let look = match Item::at(self.region, item_ref) {
-            Some(item) if item.is_large() => Look::Large,
+            Some(item) if item.is_large() => Examined::Large,
             Some(item) => self.take_whole(&item, key, want),
-            None => Look::Impossible,
+            None => Examined::Impossible,
         };
         match is_unchanged(self.head, self.layout) {
             true => look,
-            false => Look::Moved,
+            false => Examined::Moved,
         }
     }
 
-    /// Takes what is wanted of an item, if it is the key's and not over.
-    pub(super) fn take_whole(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Look {
+    /// Takes what is wanted of an item, if it is the key's and is not over (expired, or without a
+    /// tag).
+    pub(super) fn take_whole(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Examined {
         if item.is_expired() || item.is_tag() != self.of_tag {
-            return Look::Other;
+            return Examined::Other;
         }
         match (item.key_equals(key), is_over(item)) {
-            (Some(false), _) | (Some(true), Some(true)) => Look::Other,
-            (Some(true), Some(false)) if want.take(item) => Look::Found,
-            _ => Look::Impossible,
+            (Some(false), _) | (Some(true), Some(true)) => Examined::Other,
+            (Some(true), Some(false)) if want.take(item) => Examined::Found,
+            _ => Examined::Impossible,
         }
     }
 
@@ -432,7 +439,7 @@ fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
     item.key_equals(key) == Some(true) && want.take_short(&item)
 }
 
-/// As [`short`], of an item that has more fields than a uid, and a key so long.
+/// Does what [`short`] does for an item that has more fields than a uid, and a key of that length.
 #[inline(never)]
 fn short_with_fields(
     region: &Region,
@@ -446,19 +453,20 @@ fn short_with_fields(
 }
 
 #[inline(always)]
-fn plain(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
+fn plain(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Examined {
     let Some(item) = item else {
-        return Look::Impossible;
+        return Examined::Impossible;
     };
     match item.key_equals(key) {
-        Some(false) => Look::Other,
-        Some(true) if want.take(&item.with_key_len(key.len())) => Look::Found,
-        _ => Look::Impossible,
+        Some(false) => Examined::Other,
+        Some(true) if want.take(&item.with_key_len(key.len())) => Examined::Found,
+        _ => Examined::Impossible,
     }
 }
 
-/// As [`plain`], for an item with a uid: by itself, so that the other stays as short as it is.
+/// Does what [`plain`] does for an item with a uid. It is a function of its own, so that the
+/// inlined code for an item without one stays short.
 #[inline(never)]
-fn plain_with_uid(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Look {
+fn plain_with_uid(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> Examined {
     plain(item, key, want)
 }

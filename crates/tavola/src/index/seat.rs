@@ -1,26 +1,28 @@
-//! What a read needs of its process for a large item, whose chain it pins.
+//! What a read of a large item needs from its process. It pins the item's chain in the process's
+//! own participant slot; without one, it copies again and again, and in the end takes the shard's
+//! lock.
 
 use super::hash::Hash;
 use crate::alloc::Item;
 use crate::error::Result;
 
-/// Takes what is wanted of an item; false: it could not be followed.
+/// Takes what is wanted of an item. Returns false if the item could not be followed.
 pub(crate) type Take<'t> = &'t mut dyn FnMut(&Item<'_>) -> bool;
 
-/// Where a read may pin, and how it goes on where it cannot.
+/// Access to the participant slot in which a read pins, and a fallback for a read that cannot pin.
 pub(crate) trait Seat {
-    /// Makes the process a participant, if it may be one and is not yet.
+    /// Makes the process a participant, if it may be one and is not one yet.
     fn take(&self);
 
-    /// Looks a key up under its shard's lock, as copies without it were spoiled again and again.
-    /// `None`: it may not lock, or the lock is not to be had.
+    /// Looks a key up under its shard's lock, after copies without the lock were invalid several
+    /// times. Returns `None` if the process may not lock, or the lock is not available.
     ///
     /// # Errors
     /// As [`read`](super::read).
     fn read_locked(&self, key: &[u8], hash: Hash, take: Take<'_>) -> Result<Option<bool>>;
 }
 
-/// Of a process that pins where it is a participant already, and never locks.
+/// The seat of a process that pins if it already is a participant, and never locks.
 pub(crate) struct AsItIs;
 
 impl Seat for AsItIs {

@@ -1,17 +1,17 @@
-//! Giving back what a shard no longer needs: segments are merged, sparse slabs emptied, a bounded
-//! piece at a time, under the shard's lock.
+//! Giving back what a shard no longer needs: segments are merged, and sparse slabs are emptied.
+//! Each call does a bounded part of it, under the shard's lock.
 //!
 //! Merging a segment into the one it was split from:
 //!
 //! | step | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
 //! | its slots are copied over | its own segment, whole | copies that do not belong: cleared |
-//! | the directory no longer leads to it | the merged one | a segment page nobody leads to: freed |
-//! | the layout word rises | a reader that is still in the old one begins again | the same |
+//! | the directory no longer leads to it | the merged one | an unreferenced segment page: freed |
+//! | the layout word rises | a reader that is still in the old one starts again | the same |
 //!
-//! Moving an item: a new block is written, its slot is repointed by one store, the bucket bumped,
-//! the entry of its uid changed, the old block freed; as an overwrite with the same bytes, so that
-//! nobody needs to be told in between.
+//! Moving an item: a new block is written, the slot is repointed by one store, the bucket's version
+//! rises, the entry of its uid changes, the old block is freed. Readers find what they find when
+//! the same bytes are set again, so nothing has to be announced.
 
 use super::dir::{depth_of, layout_word, publish_layout};
 use super::displace::make_room;
@@ -27,22 +27,22 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// Two segments are merged when they fill at most this many slots of one: three fifths.
+/// Two segments are merged if they fill at most this many slots of one: three fifths.
 const MERGE_AT_MOST: usize = BUCKETS * SLOTS * 3 / 5;
-/// Directory entries looked at in one step.
+/// Directory entries that one step examines.
 const LOOK: u32 = 8;
-/// A class is compacted when this part of its blocks, and a page, are free.
+/// A class is compacted if one in this many of its blocks is free, and more than a page of them.
 const SPARSE_PART: u64 = 4;
 
-/// Whether the shard has far more segments than its keys need.
+/// Returns whether the shard has far more segments than its keys need.
 fn is_sparse(lock: &ShardLock<'_>) -> bool {
     let segments = u64::from(lock.head.segments.load(Ordering::Relaxed));
     let slots = segments * (BUCKETS * SLOTS) as u64;
     lock.head.items.load(Ordering::Relaxed).saturating_mul(10) < slots * 3
 }
 
-/// Merges at most one pair of segments. False: the sweep over the directory has come to its end, or
-/// there is nothing to merge.
+/// Merges at most one pair of segments. Returns false if the cursor has come to the end of the
+/// directory, or if the shard is not sparse.
 pub(crate) fn shrink_step(lock: &ShardLock<'_>) -> bool {
     if lock.head.segments.load(Ordering::Relaxed) < 2 || !is_sparse(lock) {
         return false;
@@ -70,7 +70,7 @@ pub(crate) fn shrink_step(lock: &ShardLock<'_>) -> bool {
     true
 }
 
-/// Merges the segment at `index` into the one it was split from, if both are as deep and fit.
+/// Merges the segment at `index` into the one it was split from, if both are equally deep and fit.
 fn merge(lock: &ShardLock<'_>, depth: u32, index: u32) -> bool {
     let (region, shard) = (lock.region, lock.number);
     let top = index.ilog2();
@@ -108,7 +108,7 @@ fn least_depth(lock: &ShardLock<'_>, depth: u32) -> u32 {
         .map_or(0, |top| top + 1)
 }
 
-/// Copies every slot to a place in the other segment; false: one found none.
+/// Copies every slot to a place in the other segment. Returns false if there was no place for one.
 fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
     for (b, bucket) in from.buckets.iter().enumerate() {
         for (i, slot) in bucket.slots.iter().enumerate() {
@@ -129,8 +129,8 @@ fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
             }
         }
     }
-    // Scans that have passed the segment look again: first the versions rise, then the count, then
-    // the directory changes.
+    // A scan that has passed the segment scans it again: the versions rise first, then the count,
+    // and then the directory changes.
     into.buckets
         .iter()
         .for_each(|bucket| bucket.increment_version());
@@ -141,7 +141,7 @@ fn copy_all(lock: &ShardLock<'_>, from: &Segment, into: &Segment) -> bool {
     true
 }
 
-/// Clears copies that do not belong into the segment after all.
+/// Clears the copies after a merge has failed.
 fn uncopy(segment: &Segment, bit: u32) {
     for (b, bucket) in segment.buckets.iter().enumerate() {
         for (i, slot) in bucket.slots.iter().enumerate() {
@@ -160,7 +160,7 @@ fn uncopy(segment: &Segment, bit: u32) {
     }
 }
 
-/// Whether there may be something to shrink in a shard; a look without its lock.
+/// Returns whether there may be something to shrink in a shard; needs no lock.
 pub(crate) fn needs_maintenance(head: &ShardHead) -> bool {
     let segments = u64::from(head.segments.load(Ordering::Relaxed));
     let items = head.items.load(Ordering::Relaxed);
@@ -196,19 +196,19 @@ pub(crate) fn free_root(lock: &ShardLock<'_>) -> bool {
     true
 }
 
-/// What [`squeeze`] came to.
+/// The result of [`compact_some`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compacted {
-    /// The pool has a page more, and the shard one less.
+    /// The pool has one page more, and the shard one less.
     Page,
-    /// No class has so many free blocks, or an item cannot be moved.
+    /// No class has that many free blocks, or an item cannot be moved.
     Nothing,
-    /// The counts of a class promised free blocks that are not there: they are wrong.
+    /// The counts of a class promised free blocks that do not exist: they are wrong.
     Contradicted,
 }
 
-/// Wins back a page of a class in which as many blocks are free as a page has, by moving the items
-/// of one page to the others.
+/// Frees a page of a class in which as many blocks are free as a page has, by moving the items of
+/// one page to the other pages.
 pub(crate) fn compact_some(lock: &ShardLock<'_>, key: &mut Vec<u8>) -> Step<Compacted> {
     let free_bytes = |number: u32| {
         let (class, blocks, free) = blocks_of(lock.head, number)?;
@@ -241,7 +241,7 @@ fn is_slab(lock: &ShardLock<'_>, page: u32) -> bool {
     class_of_page(lock.region, lock.number, page).is_some()
 }
 
-/// A class, its blocks, and how many of them are free.
+/// Returns a class, its number of blocks, and how many of them are free.
 fn blocks_of(head: &ShardHead, number: u32) -> Option<(&'static Class, u64, u64)> {
     let class_head = &head.classes[number as usize];
     let class = Class::get(number)?;
@@ -262,13 +262,13 @@ fn is_class_sparse(head: &ShardHead, number: u32) -> bool {
     blocks > page && free > page && free * SPARSE_PART > blocks
 }
 
-/// Moves at most `most` items out of a sparse page. True: there may be more to do. `key` is room
-/// for one key; who calls has reserved it before locking.
+/// Moves at most `most` items out of a sparse page. Returns whether there may be more to do. `key`
+/// is a buffer for one key, which the caller has reserved before it locked.
 pub(crate) fn empty_slabs(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<bool> {
     Ok(empty(lock, most, key)? == Emptied::Some)
 }
 
-/// What moving items out of a page came to.
+/// The result of moving items out of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Emptied {
     /// There may be more to do.
@@ -308,7 +308,7 @@ fn empty(lock: &ShardLock<'_>, most: u32, key: &mut Vec<u8>) -> Step<Emptied> {
         lock.head.source_block.store(block + 1, Ordering::Relaxed);
         match move_item(lock, number, item_ref, key) {
             Ok(Moved::Away) => {}
-            // Leave the page as it is.
+            // The page stays as it is.
             Ok(Moved::NoRoom) => {
                 spare_source(lock);
                 return Ok(Emptied::NoRoom);
@@ -336,7 +336,7 @@ fn class_of_page(region: &Region, shard: u32, page: u32) -> Option<(u32, &'stati
     }
 }
 
-/// What became of an item that was to be moved.
+/// The result of moving one item.
 enum Moved {
     Away,
     /// The other pages of its class have no free block.
@@ -358,11 +358,11 @@ fn move_item(lock: &ShardLock<'_>, class: u32, old: u64, key: &mut Vec<u8>) -> S
         return Ok(Moved::Not);
     }
     let hash = Hash::of_item(&item, key);
-    // One that leads elsewhere is damage: the item stays where it is.
+    // A uid that leads elsewhere is damage: the item stays where it is.
     let Ok(hint) = own_hint(lock, &item) else {
         return Ok(Moved::Not);
     };
-    // A page from the pool would be a page less there for the one that comes free.
+    // Taking a page from the pool would cost the page that this is to free.
     let Some(new) = take_block_there(lock, class)? else {
         return Ok(Moved::NoRoom);
     };

@@ -1,6 +1,5 @@
-//! Slots under the shard's lock: where a key stands, and where it may stand.
-//!
-//! What splits, evicts, moves and finds is built on this, and it on none of them.
+//! Slots under the shard's lock: where a key is, and where it may be. Splitting, evicting, moving
+//! and finding are built on this file, which uses none of them.
 
 use super::dir::{depth_of, layout_word, lookup};
 use super::group::matches;
@@ -13,9 +12,9 @@ use crate::layout::{
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
 
-/// Where a key stands.
+/// The slot of a key that exists.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundKey<'a> {
     pub(super) bucket: &'a Bucket,
     pub(super) slot: usize,
     pub(super) home: &'a Bucket,
@@ -26,14 +25,14 @@ pub(crate) struct Found<'a> {
     pub(super) flags: u8,
 }
 
-impl Found<'_> {
-    /// Whether a cache has it on probation.
+impl FoundKey<'_> {
+    /// Returns whether a cache has the key on probation.
     #[inline(always)]
     pub(crate) fn is_probationary(&self) -> bool {
         self.bucket.state(self.slot) & PROTECTED == 0
     }
 
-    /// Tells a cache that the key is used. Under the shard's lock.
+    /// Notes for a cache that the key is used. Under the shard's lock.
     #[inline(always)]
     pub(crate) fn mark_accessed(&self, lock: &ShardLock<'_>) {
         if lock.region.is_cache()
@@ -43,7 +42,7 @@ impl Found<'_> {
         }
     }
 
-    /// The item, taken apart.
+    /// Returns the decoded item.
     pub(crate) fn item<'a>(&self, lock: &ShardLock<'a>) -> Step<Item<'a>> {
         match Item::at(lock.region, self.item_ref) {
             Some(item) => Ok(item),
@@ -51,7 +50,7 @@ impl Found<'_> {
         }
     }
 
-    /// Its uid, or none.
+    /// Returns its uid, or [`Hint::NONE`].
     #[inline(always)]
     pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
         if self.flags & FLAG_UID == 0 {
@@ -60,7 +59,7 @@ impl Found<'_> {
         own_hint(lock, &self.item(lock)?)
     }
 
-    /// Its value, when that is one aligned word: it may be changed in place then.
+    /// Returns its value if that is one aligned word: under the lock it may be changed in place.
     #[inline(always)]
     pub(crate) fn word<'a>(&self, lock: &ShardLock<'a>, key: &[u8]) -> Option<&'a W64> {
         let before_key = match self.flags {
@@ -79,27 +78,28 @@ impl Found<'_> {
 #[derive(Clone, Copy)]
 pub(crate) enum Spot<'a> {
     /// It is there.
-    Taken(Found<'a>),
-    /// It belongs into this segment; `None`: the shard has none yet.
+    Taken(FoundKey<'a>),
+    /// The key is missing and belongs into this segment; `None` if the shard has no segment yet.
     Free(Option<&'a Segment>),
 }
 
 impl<'a> Spot<'a> {
-    pub(crate) fn found(self) -> Option<Found<'a>> {
+    pub(crate) fn found(self) -> Option<FoundKey<'a>> {
         match self {
             Self::Taken(found) => Some(found),
             Self::Free(_) => None,
         }
     }
 
-    /// Whether the key has a uid, expiry, flags or a version; for a quick choice of ways.
+    /// Returns whether the key has a uid, expiry, flags or a version: a cheap test for the plain
+    /// case.
     #[inline(always)]
     pub(crate) fn has_fields(&self) -> bool {
         const FIELDS: u8 = FLAG_UID | FLAG_EXPIRY | FLAG_CLIENT | FLAG_VERSION;
         matches!(self, Self::Taken(found) if found.flags & FIELDS != 0)
     }
 
-    /// The key's uid, or none.
+    /// Returns the key's uid, or [`Hint::NONE`].
     pub(crate) fn hint(&self, lock: &ShardLock<'_>) -> Step<Hint> {
         match self {
             Self::Taken(found) => found.hint(lock),
@@ -108,16 +108,16 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// A free slot that a new key is to get: its meta bits are set already.
-pub(super) struct Seat<'a> {
+/// A free slot for a new key. Its meta bits are set already.
+pub(super) struct NewSlot<'a> {
     pub(super) slot: &'a W64,
-    /// Of a cache: the state of the key, and whether its ghost was there.
+    /// The state of the key in a cache, and whether its ghost was there.
     pub(super) state: u32,
     pub(super) had_ghost: bool,
 }
 
-/// What tells a segment from the one that stands there later: directory index, depth and moves.
-pub(super) type Seen = (u32, u32, u32);
+/// What distinguishes a segment from a later one of its prefix: directory index, depth and moves.
+pub(super) type SegmentId = (u32, u32, u32);
 
 #[inline]
 pub(super) fn segment_of<'a>(lock: &ShardLock<'a>, hash: Hash) -> Step<Option<&'a Segment>> {
@@ -131,12 +131,12 @@ pub(super) fn segment_of<'a>(lock: &ShardLock<'a>, hash: Hash) -> Step<Option<&'
     }
 }
 
-/// The segment of a prefix; `None`: the shard is empty, or a repair has dropped its root, which was
-/// damaged, and kept others.
+/// Returns the segment of a prefix, or `None` if the shard is empty, or if a repair has removed a
+/// damaged root and kept other segments.
 pub(super) fn segment_at<'a>(
     lock: &ShardLock<'a>,
     prefix: u32,
-) -> Step<(Option<&'a Segment>, Seen)> {
+) -> Step<(Option<&'a Segment>, SegmentId)> {
     let (region, shard) = (lock.region, lock.number);
     let depth = layout_word(lock.head)
         .depth()
@@ -151,7 +151,7 @@ pub(super) fn segment_at<'a>(
     Ok((segment, (index, local, moves)))
 }
 
-/// How many keys a segment has.
+/// Returns how many keys a segment has.
 pub(super) fn slots_used(segment: &Segment) -> usize {
     let used = |word: &&crate::sync::W64| is_key(word.load(Ordering::Relaxed));
     segment
@@ -161,17 +161,17 @@ pub(super) fn slots_used(segment: &Segment) -> usize {
         .sum()
 }
 
-/// Puts the word, and the state of its key, into a free slot of the home bucket or of the other
-/// one.
+/// Stores the word, and the state of its key, in a free slot of the home bucket or of the other
+/// one. Returns whether there was one.
 #[inline(always)]
 pub(super) fn put(segment: &Segment, hash: Hash, word: u64, state: u32) -> bool {
     let slot = take_free(segment, hash, state);
-    // Pairs with the acquire load of the slot in `read`: the item's bytes are seen.
+    // Pairs with the acquire load of the slot in `read`: a reader sees the item's bytes.
     slot.inspect(|slot| slot.store(word, Ordering::Release))
         .is_some()
 }
 
-/// A free slot of the home bucket or of the other one, with the state of the key that it is to get.
+/// Takes a free slot of the home bucket or of the other one, and sets the state of its future key.
 #[inline(always)]
 pub(super) fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W64> {
     let home = &segment.buckets[hash.home() as usize];
@@ -184,7 +184,8 @@ pub(super) fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W6
     Some(take_away((home, away), slot, state))
 }
 
-/// The hint is seen by who sees the slot's absence elsewhere: it rises before the slot is stored.
+/// Takes a slot of the other bucket. The hint rises before the slot is stored: so a reader that
+/// misses the key at home looks in the other bucket.
 #[inline(always)]
 pub(super) fn take_away<'a>(
     (home, away): (&Bucket, &'a Bucket),
@@ -201,7 +202,7 @@ pub(super) fn free_slot(bucket: &Bucket) -> Option<usize> {
     matches(bucket, 0).find(|slot| bucket.slots[*slot].load(Ordering::Relaxed) == 0)
 }
 
-/// Moves a key to its other bucket: there first, then away from here (IDX-3).
+/// Moves a key to its other bucket: first it is stored there, then cleared here (IDX-3).
 pub(super) fn move_key(
     lock: &ShardLock<'_>,
     segment: &Segment,
@@ -222,7 +223,7 @@ pub(super) fn move_key(
         Ordering::Release,
     );
     target.increment_version();
-    // Iterators that miss the key on both sides see this count changed.
+    // A scan that misses the key in both buckets sees that this count has changed.
     lock.head.moves.add_owned(1);
     source.slots[from.1].store(0, Ordering::Release);
     source.increment_version();
@@ -232,7 +233,8 @@ pub(super) fn move_key(
     }
 }
 
-/// Lets the slot that leads to `old` lead to `new`; false: no slot of that key does.
+/// Lets the slot that leads to `old` lead to `new`. Returns false if no slot of that key leads to
+/// `old`.
 pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> Step<bool> {
     let Some(segment) = segment_of(lock, hash)? else {
         return Ok(false);
@@ -250,8 +252,8 @@ pub(crate) fn repoint(lock: &ShardLock<'_>, hash: Hash, old: u64, new: u64) -> S
     Ok(false)
 }
 
-/// The uid of an item, or none. One that leads elsewhere is damage: were the item freed, the uid
-/// might lead to what comes in its place.
+/// Returns the uid of an item, or [`Hint::NONE`]. An entry that leads elsewhere is damage: if the
+/// item were freed, the uid might lead to a later item in the same block.
 pub(super) fn own_hint(lock: &ShardLock<'_>, item: &Item<'_>) -> Step<Hint> {
     let hint = item.hint();
     if hint.is_some() && !leads_to(lock, hint, item.item_ref) {

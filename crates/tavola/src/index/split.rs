@@ -1,15 +1,16 @@
-//! Growth: a full segment becomes two, by one store to the directory.
+//! Growth: a full segment is split in two. One store in the directory publishes the new segment,
+//! which by then has copies of half of the keys.
 //!
 //! | step | a reader finds | a survivor finds, if we die after it |
 //! |---|---|---|
-//! | the new segment is filled | the old one, whole | a segment page nobody leads to: freed |
+//! | the new segment is filled | the old one, whole | an unreferenced segment page: freed |
 //! | the directory leads to it | either; each has the key | keys twice: old copies are cleared |
 //! | the layout word rises | the new one | the same |
-//! | the old copies are cleared | no miss it believes: the layout word rose | fewer copies |
+//! | the old copies are cleared | no valid miss: the layout word rose | fewer copies |
 //! | keys that stay go home one by one | as in `place`: there before they leave | a key twice |
 //!
 //! The halves have room again: keys that are away from home go back there, so that most keys are
-//! found in one bucket until the segments fill up anew.
+//! found in one bucket until the segments fill up again.
 
 use super::dir::{depth_of, layout_word, lookup, publish_layout};
 use super::group::with_bit;
@@ -21,7 +22,7 @@ use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, Segment, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
-/// The first segment of a shard.
+/// Creates the first segment of a shard.
 pub(super) fn new_root(lock: &ShardLock<'_>) -> Step<()> {
     let page = new_segment(lock)?;
     let depth = layout_word(lock.head)
@@ -35,19 +36,19 @@ pub(super) fn new_root(lock: &ShardLock<'_>) -> Step<()> {
     Ok(())
 }
 
-/// A page of empty buckets.
+/// Takes a page from the pool and makes it a segment of empty buckets.
 fn new_segment(lock: &ShardLock<'_>) -> Step<u32> {
     let state = PageWord::Segment {
         shard: lock.number,
         mark: false,
     };
-    // The item takes one as well, maybe.
+    // The item may need a page as well.
     let (page, _) = take(lock.region, lock.me, state).map_err(|stop| match stop {
         Stop::Need(Need::Pages(_)) => Stop::Need(Need::Pages(2)),
         other => other,
     })?;
     for bucket in &lock.region.segment(page).buckets {
-        // A scan may rest in an earlier segment on this very page.
+        // A scan may have paused in an earlier segment on this very page.
         bucket.increment_version();
         bucket.meta.store(0, Ordering::Relaxed);
         for slot in &bucket.slots {
@@ -82,7 +83,8 @@ pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
     let new = region.segment(new_page);
     copy_half(old, new, local);
     bring_home_unseen(new);
-    // Pairs with the acquire load in `lookup`: who is led to the new segment sees its slots.
+    // Pairs with the acquire load in `lookup`: a reader that is led to the new segment sees its
+    // slots.
     region
         .dir_entry(shard, index | 1 << local)
         .store(new_page, Ordering::Release);
@@ -94,7 +96,7 @@ pub(super) fn split(lock: &ShardLock<'_>, tag: u32) -> Step<()> {
     Ok(())
 }
 
-/// The slots whose tag has the bit, at the same places in the new segment.
+/// Copies the slots whose tag has the bit to the same places in the new segment.
 fn copy_half(old: &Segment, new: &Segment, bit: u32) {
     for (from, to) in old.buckets.iter().zip(&new.buckets) {
         let meta = from.meta.load(Ordering::Relaxed);
@@ -108,8 +110,8 @@ fn copy_half(old: &Segment, new: &Segment, bit: u32) {
     }
 }
 
-/// Moves keys that are away into their home buckets, where those have room again, and sets the
-/// hints. Nobody sees the segment yet.
+/// Moves keys that are away into their home buckets if those have room again, and sets the hints.
+/// No other process sees the segment yet.
 fn bring_home_unseen(segment: &Segment) {
     for_each_away(segment, |b, slot, home| {
         let (from, to) = (&segment.buckets[b], &segment.buckets[home as usize]);
@@ -124,7 +126,7 @@ fn bring_home_unseen(segment: &Segment) {
     });
 }
 
-/// As [`bring_home_unseen`], where readers look on.
+/// Moves keys home as [`bring_home_unseen`] does, in a segment that readers see.
 fn bring_home(lock: &ShardLock<'_>, segment: &Segment) {
     for_each_away(segment, |b, slot, home| {
         if let Some(free) = free_slot(&segment.buckets[home as usize]) {
@@ -138,7 +140,7 @@ fn for_each_away(segment: &Segment, mut f: impl FnMut(usize, usize, u32)) {
     for (b, bucket) in segment.buckets.iter().enumerate() {
         for slot in bucket.away() {
             let word = bucket.slots[slot].load(Ordering::Relaxed);
-            // An empty slot may say so after damage: no hint counts it.
+            // An empty slot may be marked as away after damage: no hint counts it.
             if word != 0 {
                 f(b, slot, other_bucket(b as u32, slot_tag(word)));
             }
@@ -146,7 +148,7 @@ fn for_each_away(segment: &Segment, mut f: impl FnMut(usize, usize, u32)) {
     }
 }
 
-/// Takes the copied slots out of the old segment, and lowers the hints to the keys that stay.
+/// Clears the copied slots in the old segment, and lowers the hints to the count of keys that stay.
 fn clear_half(old: &Segment, bit: u32) {
     let mut hints = [0u8; BUCKETS];
     for_each_away(old, |b, slot, home| {
@@ -167,7 +169,7 @@ fn clear_half(old: &Segment, bit: u32) {
         if cleared {
             bucket.increment_version();
         }
-        // Release: who sees the lower hint sees the layout word that rose before it.
+        // Release: a reader that sees the lower hint sees the layout word that rose before it.
         bucket
             .meta
             .store(kept | u32::from(hint) << 28, Ordering::Release);

@@ -1,4 +1,5 @@
-//! Whether keys are missing although they stand there, as they have expired, or lost a tag.
+//! Whether a key is over: missing although its item is there, because it has expired or lost a tag.
+//! A tag is an item of its own, and is lost once its uid does not lead to it any more.
 
 use super::by_uid::read_by_uid;
 use super::want::Want;
@@ -7,7 +8,7 @@ use crate::error::Result;
 use crate::layout::{FLAG_TAGGED, Hint};
 use crate::region::Region;
 
-/// Wants to know of a tag that it is there.
+/// Takes nothing of a tag; it is enough that the tag is there.
 struct Present;
 
 impl Want for Present {
@@ -24,7 +25,7 @@ impl Want for Present {
     }
 }
 
-/// Wants the name of a tag.
+/// Takes the name of a tag.
 struct NameOf<'a>(&'a mut Vec<u8>);
 
 impl Want for NameOf<'_> {
@@ -36,9 +37,8 @@ impl Want for NameOf<'_> {
     }
 }
 
-/// Whether the key of an item is missing, although it stands there; `None`: that cannot be told, as
-/// something is damaged. Without a lock what is told may be of bytes that have changed since, as
-/// all that is read then.
+/// Returns whether the key of an item is over, or `None` if damage hides that. Without a lock the
+/// answer may rest on bytes that have changed since: the caller rechecks.
 #[inline]
 pub(crate) fn is_over(item: &Item<'_>) -> Option<bool> {
     if item.flags() & FLAG_TAGGED == 0 {
@@ -61,12 +61,12 @@ fn is_tagged_over(item: &Item<'_>) -> Option<bool> {
     Some(false)
 }
 
-/// Whether the key of an item may be missing some day, although it stands there.
+/// Returns whether the key of an item may be over some day.
 pub(crate) fn may_be_over(item: &Item<'_>) -> bool {
     item.expiry_ms() != 0 || item.flags() & FLAG_TAGGED != 0
 }
 
-/// The name of a tag; false: it is no more.
+/// Reads the name of a tag. Returns false if the tag does not exist any more.
 pub(crate) fn tag_name(region: &Region, hint: Hint, out: &mut Vec<u8>) -> Result<bool> {
     let found = read_by_uid(region, hint, &mut NameOf(out));
     if !matches!(found, Ok(true)) {

@@ -1,19 +1,20 @@
-//! A value into bytes of the caller's, without an allocation.
+//! Reading a value into a slice of the caller, without an allocation. The value is copied there
+//! before it is known to be valid, so bytes of an invalid copy are overwritten or zeroed at the
+//! end.
 
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error;
 
-/// Takes a value into a slice, where it fits. It is copied there before it is known to be good, and
-/// what turns out to be stale is overwritten.
+/// Takes a value into a slice, if it fits.
 pub(crate) struct ToSlice<'a> {
     out: &'a mut [u8],
     len: usize,
-    /// As many bytes of `out` may have been written.
+    /// How many bytes of `out` may have been written.
     written: usize,
 }
 
-/// The same, where that takes few steps.
+/// A [`ToSlice`] for the short path of a read alone.
 pub(crate) struct Glanced<'a>(ToSlice<'a>);
 
 impl<'a> Glanced<'a> {
@@ -22,7 +23,8 @@ impl<'a> Glanced<'a> {
         Self(ToSlice::new(out, 0))
     }
 
-    /// As [`ToSlice::end`], if all is known by now; else how many bytes may have been written.
+    /// Returns what [`ToSlice::end`] returns, if the short path has decided it; otherwise how many
+    /// bytes may have been written.
     #[inline(always)]
     pub(crate) fn end(self, found: Option<bool>) -> Result<Option<usize>, usize> {
         let ToSlice { len, written, .. } = self.0;
@@ -49,7 +51,8 @@ impl Want for Glanced<'_> {
 }
 
 impl<'a> ToSlice<'a> {
-    /// `written` bytes of `out` were written by an earlier try.
+    /// Creates it for a slice of which an earlier attempt may have written the first `written`
+    /// bytes.
     #[inline(always)]
     pub(crate) fn new(out: &'a mut [u8], written: usize) -> Self {
         Self {
@@ -59,8 +62,8 @@ impl<'a> ToSlice<'a> {
         }
     }
 
-    /// How long the value is, which stands in the slice now if it fits. Of stale bytes, zeros are
-    /// left.
+    /// Returns the length of the value, which is now in the slice if it fits. Bytes of invalid
+    /// copies are zeroed.
     #[inline(always)]
     pub(crate) fn end(&mut self, found: error::Result<bool>) -> error::Result<Option<usize>> {
         match found {
@@ -70,7 +73,7 @@ impl<'a> ToSlice<'a> {
         }
     }
 
-    /// As [`Self::end`], of a value that does not fit, or after stale bytes were copied.
+    /// Does what [`Self::end`] does for a value that does not fit, or after an invalid copy.
     #[cold]
     #[inline(never)]
     fn end_otherwise(&mut self, found: error::Result<bool>) -> error::Result<Option<usize>> {

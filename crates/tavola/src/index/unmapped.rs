@@ -1,9 +1,9 @@
-//! Reading one key of a table that is not mapped, by `pread`.
+//! Reading one key of a table that is not mapped, by `pread`. It is the protocol of `read`, with
+//! system calls in the place of loads.
 //!
-//! Mapping a file, faulting its pages in and unmapping it costs several times as much as the read
-//! for whose sake it is done, when it is the only one. So the first reads after an open go this
-//! way; it is the protocol of `read`, with system calls for loads. Whatever is out of the ordinary
-//! (an item with fields, a large one, a change meanwhile) is left to the mapping.
+//! Mapping a file, faulting its pages in and unmapping it costs several times as much as one read.
+//! So the first reads after an open use `pread`. All that is unusual (an item with fields, a large
+//! one, a change meanwhile) is left to the mapping.
 
 use super::hash::Hash;
 use crate::layout::{
@@ -23,14 +23,15 @@ const GLANCE: usize = 256;
 
 /// What a bucket leads to.
 #[derive(PartialEq)]
-enum Look {
+enum BucketMatch {
     Missing,
     Found,
-    /// Found, and its value is one that may be changed in place.
+    /// Found, and the value is one that may be changed in place.
     FoundWord,
 }
 
-/// The value of a key into `out`: `Some(found)`, or `None` when only the mapping can tell.
+/// Reads the value of a key into `out`. Returns whether the key is there, or `None` if it takes the
+/// mapping to find out.
 pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
@@ -41,30 +42,30 @@ pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> O
     };
     let home_offset = segment + u64::from(hash.home()) * LINE as u64;
     let home = bytes(file, home_offset)?;
-    // One call copies version, hint and slots in no promised order, and so layout word and
-    // directory: the whole bucket is compared, and the segment looked up again.
-    let confirm = |look: Look, offset: u64, bucket: &[u8; LINE]| {
+    // One call copies version, hint and slots in an unspecified order, and so layout word and
+    // directory. Hence the whole bucket is compared, and the segment looked up again.
+    let confirm = |look: BucketMatch, offset: u64, bucket: &[u8; LINE]| {
         let now: [u8; LINE] = bytes(file, offset)?;
         let head_now = bytes(file, head_offset)?;
-        let is_counted = look != Look::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
+        let is_counted = look != BucketMatch::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
         let is_unchanged = now == *bucket && head_now[..8] == head[..8] && is_counted;
         let is_there = self::segment(file, geometry, hash, &head_now)? == Some(segment);
-        (is_unchanged && is_there).then_some(look != Look::Missing)
+        (is_unchanged && is_there).then_some(look != BucketMatch::Missing)
     };
     let look = find(file, &home, key, hash.tag(), out)?;
-    if look == Look::Missing && u32_at(&home, 4) >> 28 != 0 {
+    if look == BucketMatch::Missing && u32_at(&home, 4) >> 28 != 0 {
         let offset = segment + u64::from(hash.away()) * LINE as u64;
         let away = bytes(file, offset)?;
         let look = find(file, &away, key, hash.tag(), out)?;
         if confirm(look, offset, &away)? {
             return Some(true);
         }
-        return confirm(Look::Missing, home_offset, &home);
+        return confirm(BucketMatch::Missing, home_offset, &home);
     }
     confirm(look, home_offset, &home)
 }
 
-/// What stands there, read after all that was read before.
+/// Reads bytes at an offset, after all that was read before.
 fn bytes<const N: usize>(file: &Unmapped, offset: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     fence(Ordering::Acquire);
@@ -79,7 +80,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// Offset of the tag's segment; `Some(None)`: there is none.
+/// Returns the offset of the tag's segment, or `Some(None)` if there is none.
 fn segment(
     file: &Unmapped,
     geometry: &Geometry,
@@ -106,14 +107,14 @@ fn segment(
     }
 }
 
-/// Looks for the key among the items a bucket leads to.
+/// Looks for the key among the items that a bucket leads to.
 fn find(
     file: &Unmapped,
     bucket: &[u8; LINE],
     key: &[u8],
     tag: u32,
     out: &mut Vec<u8>,
-) -> Option<Look> {
+) -> Option<BucketMatch> {
     const FIRST: usize = core::mem::offset_of!(Bucket, slots);
     for slot in 0..SLOTS {
         let word = u64_at(bucket, FIRST + 8 * slot);
@@ -153,12 +154,12 @@ fn find(
             }
         }
         if !is_word(key_len as u64, value_len as u64) {
-            return Some(Look::Found);
+            return Some(BucketMatch::Found);
         }
-        // A call may copy a word in parts while it is changed, and no bump tells. Two such copies
-        // may even be alike, each made of a part of the old word and of the new: but then a change
-        // ended between them, and was counted.
-        return (bytes::<8>(file, value_offset)? == out[..]).then_some(Look::FoundWord);
+        // A call may copy a word in parts while it is being changed, and no version rises then. Two
+        // such copies may even be equal, each with one part of the old word and one of the new: but
+        // then a change ended between them, and was counted.
+        return (bytes::<8>(file, value_offset)? == out[..]).then_some(BucketMatch::FoundWord);
     }
-    Some(Look::Missing)
+    Some(BucketMatch::Missing)
 }

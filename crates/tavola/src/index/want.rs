@@ -1,52 +1,56 @@
-//! What a read takes of an item it has found.
+//! What a read takes of an item it has found. Each kind of read (value, key, uid, nothing) is a
+//! type, so that the shared read code compiles to just the copies that this kind needs.
 
 use crate::alloc::{Item, Shown, Tags, unused_for};
 use crate::layout::{Bucket, FLAG_TAGGED, Hint};
 use crate::region::Pinned;
 use crate::sync::{Ordering, SHORT};
 
-/// What a read wants of an item: a `Vec`, which begins empty, takes its value, `()` nothing.
+/// What a read takes of an item. A `Vec`, which is empty at first, takes the value; `()` takes
+/// nothing.
 pub(crate) trait Want {
-    /// Whether what is asked for by uid is a tag, and not a key.
+    /// Whether a read by uid looks for a tag, and not for a key.
     const OF_TAG: bool = false;
-    /// Whether it is handed to no call, so that it can stay in registers: then a key that is not in
-    /// its home bucket, or has other fields than a uid, is not looked at by a short read.
+    /// Whether no function gets a reference to it, so that it can stay in registers. Then the short
+    /// path leaves a key that is not in its home bucket, or has other fields than a uid, to the
+    /// long one.
     const STAYS: bool = false;
 
-    /// Called with the key's item, maybe several times, and on bytes that turn out to be stale:
-    /// only the last call counts. False: the item could not be followed.
+    /// Takes what is wanted of the key's item. It may be called several times, and on bytes that
+    /// turn out to be invalid: only the last call counts. Returns false if the item could not be
+    /// followed.
     fn take(&mut self, item: &Item<'_>) -> bool;
 
-    /// As [`Self::take`], of an item that is neither large nor a counter, where that takes few
-    /// steps. False: it was not done.
+    /// Does what [`Self::take`] does for an item that is neither large nor a counter, if that takes
+    /// few steps. Returns whether it did.
     #[inline(always)]
     fn take_short(&mut self, _: &Item<'_>) -> bool {
         false
     }
 
-    /// What was taken last was of a large item that is pinned: whoever has to do with its pages
-    /// still keeps the pin.
+    /// Receives the pin of the large item that was taken last. A reader that still needs the item's
+    /// pages keeps the pin.
     fn keep(&mut self, _: Pinned<'_>) {}
 
-    /// What was taken last counts no more, as the key is missing.
+    /// Discards what was taken last, as the key is missing.
     #[inline(always)]
     fn forget(&mut self) {}
 
-    /// What was taken last is good, and its key stands there.
+    /// Confirms what was taken last: it is valid, and the key is in this slot.
     #[inline(always)]
     fn seen(&mut self, _: &Bucket, _: usize) {}
 }
 
-/// What is wanted of a cache's key, and whether the cache is to be told that it was read.
-pub(crate) struct Noted<'w, W> {
+/// A read of a cache's key that also finds out whether to note for the cache that the key was read.
+pub(crate) struct NotesRead<'w, W> {
     want: &'w mut W,
-    /// The slot's word, where telling changes something; else 0.
+    /// The slot's word if a note changes something, else 0.
     pub(crate) word: u64,
-    /// A tag of the key of which nobody has noted lately that it is used; or none.
+    /// A tag of the key whose use was not noted lately, or [`Hint::NONE`].
     pub(crate) tag: Hint,
 }
 
-impl<'w, W: Want> Noted<'w, W> {
+impl<'w, W: Want> NotesRead<'w, W> {
     pub(crate) fn new(want: &'w mut W) -> Self {
         Self {
             want,
@@ -56,7 +60,7 @@ impl<'w, W: Want> Noted<'w, W> {
     }
 }
 
-/// A tag of an item of which nobody has noted lately that it is used; or none.
+/// Returns a tag of an item whose use was not noted lately, or [`Hint::NONE`].
 #[cold]
 fn unused_tag(item: &Item<'_>) -> Hint {
     let tags = item.tags();
@@ -64,7 +68,7 @@ fn unused_tag(item: &Item<'_>) -> Hint {
     tags.hints().find(unused).unwrap_or(Hint::NONE)
 }
 
-impl<W: Want> Want for Noted<'_, W> {
+impl<W: Want> Want for NotesRead<'_, W> {
     #[inline(always)]
     fn take(&mut self, item: &Item<'_>) -> bool {
         if item.flags() & FLAG_TAGGED != 0 {
@@ -116,29 +120,29 @@ impl Want for Vec<u8> {
     }
 }
 
-/// A value, as it is wanted, and what stands beside it.
+/// A value, as it is wanted, and the other fields of its item.
 pub(crate) struct Stamped<W> {
     pub(crate) value: W,
-    pub(crate) told: Shown,
+    pub(crate) shown: Shown,
 }
 
 impl<W> Stamped<W> {
     pub(crate) fn of(value: W) -> Self {
         Self {
             value,
-            told: Shown::default(),
+            shown: Shown::default(),
         }
     }
 }
 
 impl<W: Want> Want for Stamped<W> {
     fn take(&mut self, item: &Item<'_>) -> bool {
-        self.told = item.shown();
+        self.shown = item.shown();
         self.value.take(item)
     }
 
     fn take_short(&mut self, item: &Item<'_>) -> bool {
-        self.told = item.shown();
+        self.shown = item.shown();
         self.value.take_short(item)
     }
 
@@ -207,11 +211,11 @@ impl Want for () {
     }
 }
 
-/// A value that gets an allocation of its own when it is known to be good, if it is short.
+/// A value that, if it is short, is allocated only when it is known to be valid.
 #[derive(Default)]
 pub(crate) struct Value {
     short: [u8; SHORT],
-    /// Of `short`; `None`: the value is in `long`.
+    /// The length of the value in `short`; `None` if the value is in `long`.
     len: Option<usize>,
     long: Vec<u8>,
 }

@@ -1,14 +1,15 @@
-//! Tells those who watch a key that it has changed.
+//! Reporting changes to processes that watch a key. The writer that changes a key counts that in
+//! the watch records, and wakes the threads that sleep on them.
 //!
 //! | step, under the shard's lock | a watcher finds | a survivor finds, if we die after it |
 //! |---|---|---|
-//! | the key's slot or value is stored | the new value, when it looks | the lock of a dead owner |
-//! | `changes` of the records rises | that it has changed | the same: recovery tells all again |
-//! | those who sleep are woken | | the same |
+//! | the key's slot or value is stored | the new value, if it reads | the lock of a dead owner |
+//! | `changes` of the records rises | that it has changed | the same: recovery counts again |
+//! | the sleepers are woken | | the same |
 //!
-//! `watched` of the shard head says whether there may be a watcher: the one load that a write
-//! costs without one. It is set under the lock before a record counts, and made 0 under the lock
-//! by a write that finds every record over.
+//! `watched` of the shard head says whether there may be a watcher: without one, a write costs one
+//! load. The word is set under the lock before a record counts. A write that finds every record
+//! over makes it 0, under the lock.
 
 use super::hash::Hash;
 use crate::alloc::Item;
@@ -17,13 +18,13 @@ use crate::lock::{ShardLock, wake};
 use crate::region::Region;
 use crate::sync::{Ordering, fence};
 
-/// Whether keys of the shard may be watched. Under its lock.
+/// Returns whether keys of the shard may be watched. Under its lock.
 #[inline(always)]
 pub(crate) fn is_watched(lock: &ShardLock<'_>) -> bool {
     lock.head.watched.load(Ordering::Relaxed) != 0
 }
 
-/// Which key an item that is about to be dropped has; `None` if its bytes do not say so.
+/// Returns the hash of an item that is about to be dropped, or `None` if its key cannot be read.
 #[cold]
 #[inline(never)]
 pub(super) fn key_of(lock: &ShardLock<'_>, item_ref: u64) -> Option<Hash> {
@@ -32,7 +33,7 @@ pub(super) fn key_of(lock: &ShardLock<'_>, item_ref: u64) -> Option<Hash> {
     item.copy_key(&mut key).then(|| Hash::of_item(&item, &key))
 }
 
-/// Counts a change of this key, or of all keys of the shard, and wakes.
+/// Counts a change of this key, or of all keys of the shard, and wakes its watchers.
 #[cold]
 #[inline(never)]
 pub(super) fn wake_watchers(lock: &ShardLock<'_>, hash: Option<Hash>) {
@@ -41,7 +42,7 @@ pub(super) fn wake_watchers(lock: &ShardLock<'_>, hash: Option<Hash>) {
     }
 }
 
-/// As [`tell`]. False: every record is over.
+/// Counts and wakes as [`wake_watchers`] does. Returns false if every record is over.
 fn wake_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
     if !region.has_watches() {
         return false;
@@ -62,13 +63,15 @@ fn wake_shard(region: &Region, shard: u32, hash: Option<Hash>) -> bool {
     is_watched
 }
 
-/// A tag is gone, and with it keys of all shards, whose locks are not held.
+/// Wakes the watchers of all shards, whose locks are not held, as a removed tag takes its keys
+/// along.
 #[cold]
 pub(super) fn wake_tag(region: &Region) {
     if !region.has_watches() {
         return;
     }
-    // Pairs with the fence of who begins to watch: it sees that the tag is gone, or we see it.
+    // Pairs with the fence of a process that begins to watch: it sees that the tag is gone, or we
+    // see it.
     fence(Ordering::SeqCst);
     for shard in 0..region.geometry().shards() {
         if region.shard(shard).watched.load(Ordering::Relaxed) != 0 {
@@ -77,7 +80,8 @@ pub(super) fn wake_tag(region: &Region) {
     }
 }
 
-/// Tells that any key of the shard may have changed: after a death, or when it was cleared.
+/// Reports that any key of the shard may have changed: after a death, or after the shard was
+/// cleared.
 pub(crate) fn all_changed(lock: &ShardLock<'_>) {
     if is_watched(lock) {
         wake_watchers(lock, None);

@@ -1,10 +1,11 @@
-//! Participants that had attached to another file: see [`copied`](super::copied).
+//! Participants that were attached to another file than this one. They are the evidence that this
+//! file is a copy: see [`copied`](super::copied).
 
 use crate::layout::COPIED_IN_USE;
 use crate::region::Region;
 use crate::sync::Ordering;
 
-/// Notes it for good if the participant in this slot, which is dead, shows that the file is a copy.
+/// Notes permanently that the file is a copy, if the dead participant in this slot shows it.
 pub(super) fn note_copy(region: &Region, slot: u32) {
     if attached_elsewhere(region, slot) {
         let word = &region.superblock().copied;
@@ -12,7 +13,7 @@ pub(super) fn note_copy(region: &Region, slot: u32) {
     }
 }
 
-/// Whether the slot's user attached to another file than this one.
+/// Returns whether the participant in the slot attached to another file than this one.
 pub(super) fn attached_elsewhere(region: &Region, slot: u32) -> bool {
     let participant = region.participant(slot);
     let was = [&participant.file_ino, &participant.file_born].map(|w| w.load(Ordering::Relaxed));

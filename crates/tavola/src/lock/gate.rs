@@ -1,36 +1,38 @@
-//! A gate one thread of this process passes at a time: attaching, and settling the estates of the
-//! dead. Record locks belong to the open file, so they do not keep our own threads apart.
+//! A gate that one thread of this process passes at a time, to attach, or to reclaim what a dead
+//! participant left. Record locks belong to the open file, so they do not keep the threads of one
+//! process apart.
 //!
-//! The word holds the generation of the process whose thread is inside. A forked child inherits it,
-//! not the thread: another generation's word counts as open, where a mutex of the standard library
-//! would stay shut for ever.
+//! The word holds the generation of the process whose thread is inside. A forked child inherits the
+//! word, but not the thread. To the child the word is another generation's, so the gate counts as
+//! open; a mutex of the standard library would stay locked forever.
 
 use super::{GATE, HELD};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W64, handler_fence};
 use crate::sys::process::generation;
 
-/// The gate; process memory.
+/// The gate, in process memory.
 pub(crate) struct Gate(W64);
 
-/// Who is inside; dropped, the gate opens.
-pub(crate) struct Inside<'a>(&'a Gate);
+/// Proof that this thread is inside; dropping it opens the gate.
+pub(crate) struct GateGuard<'a>(&'a Gate);
 
 impl Gate {
     pub(crate) const fn new() -> Self {
         Self(W64::new(0))
     }
 
-    /// Passes the gate if nobody is inside.
-    pub(crate) fn try_enter(&self) -> Option<Inside<'_>> {
+    /// Passes the gate if no thread is inside.
+    pub(crate) fn try_enter(&self) -> Option<GateGuard<'_>> {
         let seen = self.0.load(Ordering::Relaxed);
         let mine = generation();
         let held = HELD.get();
-        // A handler that passed while its thread is about to would take the note away.
+        // A handler may interrupt its thread while that is about to pass the gate. If the handler
+        // passed, it would remove the note of its thread when it leaves.
         if held & GATE != 0 || seen == mine {
             return None;
         }
-        // Before the word: a handler that comes in between would wait for its own thread.
+        // Before the word: a handler that interrupts us in between would wait for its own thread.
         HELD.set(held | GATE);
         handler_fence();
         // Pairs with the release in `drop`.
@@ -38,14 +40,14 @@ impl Gate {
             HELD.set(held);
             return None;
         }
-        Some(Inside(self))
+        Some(GateGuard(self))
     }
 
-    /// Passes the gate, waiting for who is inside.
+    /// Passes the gate, after waiting for the thread that is inside.
     ///
     /// # Errors
-    /// [`Error::Reentrant`] when it is this very thread, interrupted by a signal handler.
-    pub(crate) fn enter(&self) -> Result<Inside<'_>> {
+    /// [`Error::Reentrant`] if this very thread is inside, interrupted by a signal handler.
+    pub(crate) fn enter(&self) -> Result<GateGuard<'_>> {
         loop {
             if let Some(inside) = self.try_enter() {
                 return Ok(inside);
@@ -58,7 +60,7 @@ impl Gate {
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for GateGuard<'_> {
     fn drop(&mut self) {
         self.0.0.store(0, Ordering::Release);
         handler_fence();
@@ -76,7 +78,7 @@ mod tests {
         let inside = gate.try_enter().unwrap();
         assert!(gate.try_enter().is_none());
         assert!(matches!(gate.enter(), Err(Error::Reentrant)));
-        // As a handler finds it whose thread is about to pass the gate of another table.
+        // What a handler finds if its thread is about to pass the gate of another table.
         assert!(matches!(Gate::new().enter(), Err(Error::Reentrant)));
         drop(inside);
         drop(gate.enter().unwrap());

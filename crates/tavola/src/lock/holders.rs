@@ -1,4 +1,4 @@
-//! Who holds a lock, for those that wait for it or ask.
+//! Which process holds a lock: for errors, for `tavola lock`, and for the notice of a long wait.
 
 use super::membership::{identity_of, is_alive, slot_of};
 use super::{POOL, SHARD};
@@ -10,7 +10,7 @@ use crate::sys::process::{Activity, activity, is_local};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// After so long a wait the process is told of it.
+/// A process is notified after waiting for this long.
 pub(super) const LONG: Duration = Duration::from_secs(1);
 
 static NOTICE: OnceLock<fn(&Holder)> = OnceLock::new();
@@ -34,7 +34,7 @@ pub(super) fn notify(holder: impl FnOnce() -> Holder) {
     }
 }
 
-/// Which lock a word is.
+/// Returns which lock a word is.
 pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
     match kind {
         SHARD => {
@@ -47,7 +47,7 @@ pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
     }
 }
 
-/// What can be seen of the participant that holds a lock.
+/// Returns what can be found out about the participant that holds a lock.
 pub(crate) fn holder(region: &Region, lock: Lock, owner: u32, me: Me) -> Holder {
     let Some(slot) = slot_of(region, owner) else {
         return Holder {

@@ -1,12 +1,13 @@
-//! Who this process is in a table.
+//! The identity of this process in a table.
 
-/// The participant that this process is: it stands in the locks that the process holds and in the
-/// words of what it has in hand. Only [`Membership`](super::Membership) gives it out.
+/// The participant that this process is. Its number is in the locks that the process holds, and in
+/// the words of pages, elements and records that it owns. Only [`Membership`](super::Membership)
+/// creates it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Me(u32);
 
 impl Me {
-    /// Of a process that only looks, and is no participant.
+    /// The value for a process that only reads, and is not a participant.
     pub(crate) const NOBODY: Self = Self(0);
 
     #[inline(always)]
@@ -14,19 +15,19 @@ impl Me {
         Self(id)
     }
 
-    /// A thread of a model that plays a process of its own.
+    /// Returns the identity of a model's thread that plays a process of its own.
     #[cfg(all(test, feature = "shuttle"))]
     pub(crate) const fn played(id: u32) -> Self {
         Self(id)
     }
 
-    /// Whether the process is a participant.
+    /// Returns whether the process is a participant.
     #[inline(always)]
     pub(crate) const fn is_attached(self) -> bool {
         self.0 != 0
     }
 
-    /// As it stands in shared words.
+    /// Returns the number that is stored in shared words.
     #[inline(always)]
     pub(crate) const fn id(self) -> u32 {
         self.0

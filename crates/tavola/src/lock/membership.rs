@@ -1,12 +1,14 @@
-//! Participants: which processes are attached, and whether they live.
+//! Participants: which processes are attached, and which of them are alive. The kernel answers the
+//! second question: it drops the record locks of a process that dies.
 //!
 //! A participant holds a record lock (`F_OFD_SETLK`) on the byte of its slot as long as it is
-//! attached; the kernel drops it at death and at exec. So the lock decides who may use a slot, and
-//! a slot in use whose byte is not locked is a dead one's. The lock depends on no descriptor
-//! ([`LockHolder`]): a program that closes all of its descriptors keeps it, and a forked child does
-//! not inherit it.
+//! attached; the kernel drops the lock at death and at exec. So the lock decides which process may
+//! use a slot, and a slot in use whose byte is not locked belongs to a dead participant. The lock
+//! does not depend on a descriptor ([`LockHolder`]): a program that closes all its descriptors
+//! keeps it, and a forked child does not inherit it.
 //!
-//! The slot's generation rises with each use: words of an earlier user name nobody any more.
+//! The slot's generation increases with each use, so a word that an earlier user stored names no
+//! participant any more.
 
 use super::elsewhere::note_copy;
 use super::gate::Gate;
@@ -24,22 +26,22 @@ use std::path::Path;
 const SLOT_BITS: u32 = 12;
 const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
 const GENERATIONS: u32 = (1 << 19) - 1;
-/// The owner of a lock whose holder panicked: slot 0, the last generation. Never alive.
+/// The owner of a lock whose holder panicked: slot 0, the last generation. It is never alive.
 pub(crate) const ABANDONED: u32 = GENERATIONS << SLOT_BITS;
-/// Record locks stand far behind any byte of the file.
+/// Record locks are on bytes far behind the end of the file.
 const LOCK_BYTES: u64 = 1 << 62;
 
 const FREE: u32 = 0;
 const ATTACHED: u32 = 1;
 
-/// This process's participation in one table; made at its first write.
+/// The participation of this process in one table. It begins at the first write.
 pub(crate) struct Membership {
-    /// The process generation it was made in; another one means that we are a forked child.
+    /// The process generation in which it began; in another one this is a forked child.
     generation: W64,
     id: W32,
-    /// What keeps our record lock.
+    /// What keeps the record lock of our slot.
     holder: LockHolder,
-    /// One thread of this process at a time attaches or settles an estate.
+    /// Lets one thread of this process at a time attach, or reclaim what a dead participant left.
     pub(crate) gate: Gate,
 }
 
@@ -61,16 +63,16 @@ impl Membership {
         }
     }
 
-    /// The participant this process is, if it is one already.
+    /// Returns the participant that this process is, if it is attached.
     #[inline(always)]
     pub(crate) fn current(&self) -> Option<Me> {
-        // Pairs with the release in `attach`: who sees the generation sees the id.
+        // Pairs with the release in `attach`: a thread that sees the generation sees the id.
         let is_ours = self.generation.load(Ordering::Acquire) == sys::process::generation();
         is_ours.then(|| Me::new(self.id.load(Ordering::Relaxed)))
     }
 
-    /// Makes this process a participant. Where no slot is free it takes a dead one's, and with it
-    /// the duty to settle its estate ([`resources_of`]).
+    /// Makes this process a participant. If no slot is free it takes the slot of a dead
+    /// participant; then it must also reclaim what that one left ([`resources_of`]).
     #[cold]
     pub(crate) fn attach(&self, region: &Region, path: &Path) -> Result<Me> {
         let _inside = self.gate.enter()?;
@@ -100,8 +102,9 @@ impl Membership {
         Ok(Me::new(id))
     }
 
-    /// The table's file opened once more, for the lock alone. `None`: this process may not open it
-    /// any more, but has opened it itself, so that its lock can be on the description it has.
+    /// Opens the table's file once more, for the record lock alone. Returns `None` if this process
+    /// may not open it any more, but has opened it itself: then the lock can be on the description
+    /// that it has.
     fn own_description(
         &self,
         region: &Region,
@@ -110,7 +113,8 @@ impl Membership {
     ) -> Result<Option<OwnedFd>> {
         let is_child = is_inherited(region) || self.generation.load(Ordering::Relaxed) != 0;
         if is_child {
-            // What we settle is locked through the file that is kept: not through our parent's.
+            // The locks by which we adopt are on the kept file, which must not share its
+            // description with our parent.
             file.renew().map_err(|source| inherited(path, source))?;
         }
         match file.reopened() {
@@ -120,7 +124,7 @@ impl Membership {
         }
     }
 
-    /// Gives the slot back, unless it is another process's.
+    /// Frees the slot, unless it belongs to the process that we were forked from.
     pub(crate) fn detach(&self, region: &Region) {
         if self.generation.load(Ordering::Acquire) != sys::process::generation() {
             return;
@@ -145,7 +149,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// A child whose rights do not suffice to open the file that it has inherited open.
+/// Explains that a child may not open the file that it has inherited open.
 fn inherited(path: &Path, source: io::Error) -> Error {
     if source.kind() != ErrorKind::PermissionDenied {
         return failed(path, source);
@@ -160,14 +164,14 @@ fn inherited(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// Whether the file was opened by a process that we were forked from.
+/// Returns whether a process that we were forked from opened the file.
 fn is_inherited(region: &Region) -> bool {
     region.opened() != sys::process::generation()
 }
 
-/// Takes a slot, and locks its byte through `fd`. `None`: all are taken by the living.
+/// Takes a slot, and locks its byte through `fd`. Returns `None` if living participants have all.
 fn take_slot(region: &Region, fd: Option<BorrowedFd<'_>>) -> io::Result<Option<u32>> {
-    // Free slots first; then those of the dead.
+    // Free slots first, then those of dead participants.
     for state in [FREE, ATTACHED] {
         for slot in 1..PARTICIPANTS {
             if region.participant(slot).state.load(Ordering::Relaxed) == state
@@ -180,7 +184,7 @@ fn take_slot(region: &Region, fd: Option<BorrowedFd<'_>>) -> io::Result<Option<u
     Ok(None)
 }
 
-/// Takes a slot in that state, if nobody holds its record lock.
+/// Takes a slot that is in `state`, if no process holds its record lock.
 fn try_slot(
     region: &Region,
     fd: Option<BorrowedFd<'_>>,
@@ -205,19 +209,21 @@ fn try_slot(
             }
         }
     }
-    // Its earlier user's, who is dead or was damaged.
+    // The pins of an earlier user that is dead, or whose slot was damaged.
     region.take_pins_off(slot);
     let before = id_of(slot, p.generation.load(Ordering::Relaxed) & GENERATIONS);
     if state == ATTACHED {
         note_copy(region, slot);
-        // Before the generation: whoever finds us dead finds both estates.
+        // Before the generation: if we die, a survivor must find the resources of both
+        // participants.
         p.estate.store(before, Ordering::Release);
     }
     let generation = match p.generation.load(Ordering::Relaxed).wrapping_add(1) {
         g if (1..GENERATIONS).contains(&g) => g,
         _ => 1,
     };
-    // The generation first: from here on, words of the slot's earlier user name nobody.
+    // The generation before the identity: from here on, a word of the slot's earlier user names no
+    // participant.
     p.generation.store(generation, Ordering::Release);
     let who = sys::process::identity();
     p.pid.store(who.pid, Ordering::Relaxed);
@@ -235,7 +241,7 @@ fn try_slot(
     Ok(Some(id_of(slot, generation)))
 }
 
-/// Before the slot's user counts anything.
+/// Raises the last slot ever used to at least `slot`, before the slot's user counts anything.
 fn raise_last_slot(region: &Region, slot: u32) {
     let word = &region.superblock().last_slot;
     let mut last = word.load(Ordering::Relaxed);
@@ -247,24 +253,24 @@ fn raise_last_slot(region: &Region, slot: u32) {
     }
 }
 
-/// Where a cache's participant counts what it does.
+/// Returns where a cache's participant counts what it does.
 #[inline(always)]
 pub(crate) fn tally(region: &Region, id: u32) -> &Participant {
     region.participant((id & SLOT_MASK) % PARTICIPANTS)
 }
 
-/// Where it counts how long that took.
+/// Returns where a participant counts how long its calls took.
 pub(crate) fn timing(region: &Region, id: u32) -> &Timing {
     region.timing(id & SLOT_MASK)
 }
 
-/// Where all counted that ever were participants.
+/// Returns where all participants counted, those that are gone included.
 pub(crate) fn tallies(region: &Region) -> impl Iterator<Item = &Participant> {
     let last = region.superblock().last_slot.load(Ordering::Relaxed);
     (0..=last.min(PARTICIPANTS - 1)).map(|slot| region.participant(slot))
 }
 
-/// Whether the participant may still come back to what it holds. When in doubt, it may.
+/// Returns whether the participant may still use what it holds; true when in doubt.
 pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     let slot = id & SLOT_MASK;
     if slot == 0 || slot >= PARTICIPANTS {
@@ -273,7 +279,8 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     if id == me.id() {
         return true;
     }
-    // Its slot is locked by ourselves, through another description than the one that is asked.
+    // We have locked its slot ourselves, through another description than the one that we ask
+    // below.
     if id == region.adopted.load(Ordering::Relaxed) {
         return false;
     }
@@ -286,9 +293,9 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     let Some(file) = region.file() else {
         return true;
     };
-    // Locks of a description that we share are not shown to us, and a parent that could not open
-    // the file once more has its lock there: a child that has not written yet asks for pid and
-    // start time only.
+    // A query does not show locks of a description that we share. If our parent could not open the
+    // file once more, its lock is on such a description: so a child that has not written yet relies
+    // on pid and start time alone.
     let is_ours = me.is_attached() || !is_inherited(region);
     let is_free = || {
         file.with(|fd| Ok(!sys::file::byte_is_locked(fd, lock_byte(slot))?))
@@ -300,7 +307,7 @@ pub(crate) fn is_alive(region: &Region, id: u32, me: Me) -> bool {
     sys::process::liveness(&identity_of(region, slot), &sys::process::identity()) != Liveness::Dead
 }
 
-/// The slot of a participant, if it is still its own.
+/// Returns the slot of a participant if it still has it.
 pub(super) fn slot_of(region: &Region, id: u32) -> Option<u32> {
     let slot = id & SLOT_MASK;
     let is_slot = (1..PARTICIPANTS).contains(&slot);
@@ -308,7 +315,7 @@ pub(super) fn slot_of(region: &Region, id: u32) -> Option<u32> {
     (is_slot && id_of(slot, generation() & GENERATIONS) == id).then_some(slot)
 }
 
-/// Who the participant of a slot says it is.
+/// Returns the identity that the participant in a slot stored.
 pub(crate) fn identity_of(region: &Region, slot: u32) -> Identity {
     let p = region.participant(slot);
     Identity {
@@ -319,7 +326,7 @@ pub(crate) fn identity_of(region: &Region, slot: u32) -> Identity {
     }
 }
 
-/// An attached participant, as its slot tells.
+/// An attached participant, as described in its slot.
 pub(crate) struct Member {
     pub(crate) slot: u32,
     pub(crate) id: u32,
@@ -327,7 +334,7 @@ pub(crate) struct Member {
     pub(crate) attached_unix_s: u64,
 }
 
-/// All slots in use, the dead ones' included.
+/// Returns the participants of all slots in use, dead ones included.
 pub(crate) fn members(region: &Region) -> impl Iterator<Item = Member> + '_ {
     (1..PARTICIPANTS).filter_map(|slot| member(region, slot))
 }
@@ -342,21 +349,21 @@ fn member(region: &Region, slot: u32) -> Option<Member> {
     })
 }
 
-/// A dead participant whose estate this process alone settles: it holds the record lock of its
-/// slot.
+/// Takes the record lock of a dead participant's slot: then this process alone may reclaim what
+/// that participant left.
 ///
-/// `None` when somebody else does, or when the lock lives on in a forked child (then the estate
-/// waits for the child's end; nobody waits for the estate).
+/// Returns `None` if another process has the lock, or if the lock survives in a forked child. In
+/// that case the reclaim waits until the child ends; nothing else waits for it.
 ///
-/// The lock is on a description of its own, and not on that of the file that is kept: children that
-/// this process has forked share that, and would keep the lock if this process died now. Where the
-/// file cannot be opened again there is no other.
+/// The lock is on a description that is opened for it alone. The description of the kept file is
+/// shared with the children that this process has forked: they would keep the lock if this process
+/// died now. It is used only if the file cannot be opened again.
 ///
-/// Record locks do not keep the threads of one open file apart: the caller is inside
+/// Record locks do not keep threads apart that share an open file: the caller is inside
 /// `Membership::gate`.
 pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<Adopted> {
     let slot = id & SLOT_MASK;
-    // Never our own slot: its record lock is ours already, and would be lost with the adoption.
+    // Never our own slot: the lock that we have already would be released with the adoption.
     if slot == 0 || slot >= PARTICIPANTS || slot == me.id() & SLOT_MASK {
         return None;
     }
@@ -390,14 +397,14 @@ pub(crate) fn adopt(region: &Region, id: u32, me: Me) -> Option<Adopted> {
     Some(adopted)
 }
 
-/// A dead participant whose estate is being reclaimed.
+/// A dead participant whose resources this process reclaims.
 pub(crate) struct Adopted {
     pub(crate) id: u32,
-    /// The description that has the record lock, unless that is the one of the file that is kept.
+    /// The description that has the record lock, unless that of the kept file has it.
     own: Option<OwnedFd>,
 }
 
-/// Ends an adoption; `reclaimed`: the slot is free again.
+/// Ends an adoption, and frees the slot if its resources were reclaimed.
 pub(crate) fn retire(region: &Region, adopted: Adopted, reclaimed: bool) {
     let slot = adopted.id & SLOT_MASK;
     region.adopted.store(0, Ordering::Relaxed);
@@ -413,10 +420,10 @@ pub(crate) fn retire(region: &Region, adopted: Adopted, reclaimed: bool) {
     }
 }
 
-/// How many slots one look passes.
+/// How many slots one call of [`next_member`] scans.
 const LOOK: u32 = 64;
 
-/// The first slot in use among the next few from `slot` on, and where to look next time.
+/// Returns the first slot in use among the next few from `slot` on, and where to continue.
 pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
     let from = if (1..PARTICIPANTS).contains(&slot) {
         slot
@@ -429,7 +436,8 @@ pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
     (found, next)
 }
 
-/// The dead participant whose estate this one has still to settle; 0: none.
+/// Returns the dead participant whose resources this one has still to reclaim, or 0 if there is
+/// none.
 pub(crate) fn resources_of(region: &Region, id: u32) -> u32 {
     region
         .participant(id & SLOT_MASK)
@@ -437,7 +445,7 @@ pub(crate) fn resources_of(region: &Region, id: u32) -> u32 {
         .load(Ordering::Acquire)
 }
 
-/// That estate is reclaimed.
+/// Notes that those resources have been reclaimed.
 pub(crate) fn clear_resources(region: &Region, id: u32) {
     region
         .participant(id & SLOT_MASK)

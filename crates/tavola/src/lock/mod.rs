@@ -1,23 +1,28 @@
-//! Lock words: one short lock a shard, one for the page pool, two a queue, which outlive their
-//! owners.
+//! Lock words in shared memory: one per shard, one for the page pool, two per queue. A process may
+//! die while it holds one; then a waiting process steals the lock and recovers what it guards.
 //!
 //! | word | meaning | next |
 //! |---|---|---|
 //! | 0 | free | owner, by compare and exchange |
 //! | owner | held; nobody sleeps | 0 by the owner; owner + waiters by a waiter |
-//! | owner + waiters | held; somebody may sleep | 0 and a wake by the owner; a taker |
-//! | abandoned (+ waiters) | a panic left the critical section half-way | a taker |
+//! | owner + waiters | held; somebody may sleep | 0 and a wake by the owner; a stealer |
+//! | abandoned (+ waiters) | a panic left the critical section half-way | a stealer |
 //!
 //! An *owner* is a participant: slot 12 bits, generation 19 bits. A waiter spins briefly, then
-//! sleeps on the word, at most [`PATIENCE`] at a time; each time it wakes by the clock it asks
-//! whether the owner lives. Of several takers the compare and exchange lets one through. Who takes
-//! a lock over is told so and must recover what it guards before anything else.
+//! sleeps on the word, at most [`PATIENCE`] at a time. When a sleep has ended without a wake-up, it
+//! asks whether the owner lives; if not, it replaces the owner by compare and exchange, so that
+//! only one of several stealers succeeds. [`Taken::FromDead`] obliges it to recover what the lock
+//! guards before anything else.
 //!
-//! **LOCK-1** Lock order: a shard, then the pool; never two shards. The end of a queue is locked
-//! beside nothing else, but for [`AllEnds`]: all of a pool, in their order, and without waiting for
-//! long. **LOCK-2** Nothing is called out while one is held: no callback, no I/O, and, but for
-//! checks, no allocation of process memory. **LOCK-3** A thread that holds one and comes here again
-//! (from a signal handler) is refused with [`Error::Reentrant`].
+//! **LOCK-1** Lock order: a shard, then the pool; never two shards. An end of a queue is never
+//! locked together with any other lock, with one exception: [`AllEnds`] locks all ends of a pool,
+//! in their order, and gives up after a short wait.
+//!
+//! **LOCK-2** A critical section calls no foreign code and does no I/O; except for checks, it does
+//! not allocate process memory either.
+//!
+//! **LOCK-3** A thread that holds a lock and comes here again (from a signal handler) gets
+//! [`Error::Reentrant`].
 
 mod copied;
 mod elsewhere;
@@ -50,7 +55,7 @@ use std::time::Duration;
 use wait::{wait, wait_with_backoff};
 
 const WAITERS: u32 = 1 << 31;
-/// How often, and how long each time, all ends of a pool are waited for.
+/// How often [`AllEnds`] waits for ends in all, and how long each time.
 const PAUSES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -61,10 +66,11 @@ const POP: u8 = 8;
 const PUSH: u8 = 16;
 const NOTED: u8 = 0;
 
-/// The locks that a thread must not hold when it comes for one of this kind (LOCK-1, LOCK-3).
+/// Returns the locks that a thread must not hold when it acquires one of this kind (LOCK-1,
+/// LOCK-3).
 const fn excluded_by(kind: u8) -> u8 {
     match kind {
-        // One of several that are noted as one.
+        // One of several ends that are noted as one.
         NOTED => 0,
         POOL => POOL | POP | PUSH,
         _ => SHARD | POOL | POP | PUSH,
@@ -73,13 +79,13 @@ const fn excluded_by(kind: u8) -> u8 {
 
 #[cfg(not(feature = "shuttle"))]
 thread_local! {
-    /// Which locks this thread holds (LOCK-3).
+    /// The kinds of lock that this thread holds (LOCK-3).
     static HELD: Cell<u8> = const { Cell::new(0) };
 }
 #[cfg(feature = "shuttle")]
 static HELD: model::PerThread = model::PerThread;
 
-/// How a lock was come by.
+/// How a lock was acquired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Taken {
     /// It was free.
@@ -88,7 +94,7 @@ pub(crate) enum Taken {
     FromDead { owner: u32 },
 }
 
-/// A held lock word; dropped, it is released, or abandoned when its thread is panicking.
+/// A held lock word. Dropping it releases the lock, or abandons it if its thread is panicking.
 struct Held<'a> {
     word: &'a W32,
     kind: u8,
@@ -121,15 +127,16 @@ impl<'a> Held<'a> {
             was_panicking: std::thread::panicking(),
         };
         if !region.reaches_high_water() {
-            held.let_go(taken);
+            held.put_back(taken);
             return Err(region.out_of_reach());
         }
         Ok((held, taken))
     }
 
-    /// Leaves a lock as it was found: what a dead one held is still to be recovered.
+    /// Returns a lock to the state in which it was found. If it was stolen, it names the dead owner
+    /// again: what that one left is still to be recovered.
     #[cold]
-    fn let_go(self, taken: Taken) {
+    fn put_back(self, taken: Taken) {
         if let Taken::FromDead { owner } = taken {
             self.word.swap(owner | WAITERS, Ordering::Release);
             wake(self.word, u32::MAX >> 1);
@@ -148,7 +155,7 @@ impl<'a> Held<'a> {
         if held & excluded_by(kind) != 0 {
             return None;
         }
-        // Before the word: a handler that comes in between would wait for its own thread.
+        // Before the word: a handler that interrupts us in between would wait for its own thread.
         HELD.set(held | kind);
         handler_fence();
         // Pairs with the release in `drop`.
@@ -168,7 +175,7 @@ impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if std::thread::panicking() && !self.was_panicking {
-            // The next one takes over and recovers, as after a death.
+            // The next owner steals the lock and recovers, as after a death.
             self.word.swap(ABANDONED | WAITERS, Ordering::Release);
             wake(self.word, u32::MAX >> 1);
         } else if self.word.swap(0, Ordering::Release) & WAITERS != 0 {
@@ -179,7 +186,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Proof that a shard is locked, and the way to what it guards.
+/// Proof that a shard is locked, and access to what the lock guards.
 pub(crate) struct ShardLock<'a> {
     pub(crate) region: &'a Region,
     pub(crate) number: u32,
@@ -190,7 +197,7 @@ pub(crate) struct ShardLock<'a> {
 }
 
 impl<'a> ShardLock<'a> {
-    /// Locks a shard. After [`Taken::FromDead`] it must be recovered before anything else.
+    /// Locks a shard. After [`Taken::FromDead`] the caller must recover it before anything else.
     #[inline(always)]
     pub(crate) fn acquire(region: &'a Region, number: u32, me: Me) -> Result<(Self, Taken)> {
         let head = region.shard(number);
@@ -209,7 +216,7 @@ impl<'a> ShardLock<'a> {
 }
 
 impl<'a> ShardLock<'a> {
-    /// Locks a shard if nobody holds it: for work that can be done another time, or another way.
+    /// Locks a shard if the lock is free: for work that can be done later, or in another way.
     #[inline(always)]
     pub(crate) fn try_acquire(region: &'a Region, number: u32, me: Me) -> Option<Self> {
         let head = region.shard(number);
@@ -227,14 +234,16 @@ impl<'a> ShardLock<'a> {
         }
     }
 
-    /// The shard's segment on that page; `None` when the page is no such thing.
+    /// Returns the shard's segment on that page, or `None` if the page is not a segment of this
+    /// shard.
     #[inline(always)]
     pub(crate) fn segment(&self, page: u32) -> Option<&'a Segment> {
         let segment = self.region.segment_at(page)?;
         self.owns(page).then_some(segment)
     }
 
-    /// Whether a page, which is below the high_water, is a segment of the shard's.
+    /// Returns whether a page is a segment of this shard. The page must be below the high-water
+    /// mark.
     #[inline(always)]
     pub(crate) fn owns(&self, page: u32) -> bool {
         let word = self.region.page_word(page).load(Ordering::Relaxed);
@@ -251,7 +260,7 @@ pub(crate) struct PoolLock<'a> {
 }
 
 impl<'a> PoolLock<'a> {
-    /// Locks the pool. After [`Taken::FromDead`] it must be rebuilt before anything else.
+    /// Locks the pool. After [`Taken::FromDead`] the caller must rebuild it before anything else.
     pub(crate) fn acquire(region: &'a Region, me: Me) -> Result<(Self, Taken)> {
         let (held, taken) = Held::acquire(region, &region.pool().lock, me, POOL)?;
         Ok((
@@ -282,17 +291,17 @@ impl End {
     }
 }
 
-/// Proof that an end of a queue is locked. Its word is a lock word without waiters: whoever waits
-/// naps and looks again, so that letting go is a plain store: a push or pop of one element is
-/// hardly more than the lock.
+/// Proof that an end of a queue is locked. Its word is a lock word without the waiters bit: a
+/// waiter sleeps for a short time and tries again, so that a release is a plain store. (The lock is
+/// most of the cost of a push or pop of one element.)
 pub(crate) struct EndLock<'a> {
     word: &'a W32,
     was_panicking: bool,
-    // Dropped when the word is free.
+    // Dropped after the word has been freed.
     _note: Note,
 }
 
-/// What a thread has noted that it holds.
+/// What a thread has noted in [`HELD`].
 struct Note(u8);
 
 impl Drop for Note {
@@ -304,7 +313,7 @@ impl Drop for Note {
 }
 
 impl<'a> EndLock<'a> {
-    /// Locks an end if nobody holds it.
+    /// Locks an end if the lock is free.
     pub(crate) fn try_acquire(word: &'a W32, me: Me, end: End) -> Option<Self> {
         let held = HELD.get();
         if held & excluded_by(end.kind()) != 0 {
@@ -320,7 +329,7 @@ impl<'a> EndLock<'a> {
         Some(Self::noted(word, end))
     }
 
-    /// Locks an end. After [`Taken::FromDead`] it must be settled before anything else.
+    /// Locks an end. After [`Taken::FromDead`] the caller must recover it before anything else.
     #[inline(always)]
     pub(crate) fn acquire(
         region: &Region,
@@ -362,7 +371,7 @@ impl Drop for EndLock<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let is_over = !std::thread::panicking() || self.was_panicking;
-        // After a panic the next one takes over and settles, as after a death.
+        // After a panic the next owner steals the lock and recovers the end, as after a death.
         let word = if is_over { 0 } else { ABANDONED };
         self.word.store(word, Ordering::Release);
     }
@@ -370,13 +379,13 @@ impl Drop for EndLock<'_> {
 
 /// Proof that all ends of a pool's queues are locked.
 pub(crate) struct AllEnds<'a> {
-    // Dropped first: the note of this thread stays as long as it holds any.
+    // Dropped first: the note of this thread stays as long as it holds any of them.
     _others: Vec<Held<'a>>,
     _noted: Held<'a>,
 }
 
 impl<'a> AllEnds<'a> {
-    /// Locks all of them, waiting for some milliseconds in all; `None`: one stayed locked.
+    /// Locks all of them, waiting for 100 ms in all. Returns `None` if one stayed locked.
     pub(crate) fn acquire(words: &[&'a W32], me: Me) -> Option<Self> {
         let mut pauses = 0;
         let mut get = |word: &'a W32, kind| {
@@ -392,7 +401,7 @@ impl<'a> AllEnds<'a> {
             }
         };
         let (first, rest) = words.split_first()?;
-        // Declared first, so dropped last, also when one of the others is not to be had.
+        // Declared first, so dropped last, also if one of the others stays locked.
         let noted = get(first, POP | PUSH)?;
         let mut others = Vec::with_capacity(rest.len());
         for word in rest {
@@ -405,8 +414,9 @@ impl<'a> AllEnds<'a> {
     }
 }
 
-/// The participant a lock word names; 0: none.
+/// Returns the participant that a lock word names, or 0 if the lock is free.
 pub(crate) fn owner_of(word: &W32) -> u32 {
-    // Pairs with the release of an unlock: who sees a shard free sees what its holder did.
+    // Pairs with the release of an unlock: a process that sees a shard free sees what its holder
+    // did.
     word.load(Ordering::Acquire) & !WAITERS
 }

@@ -1,4 +1,5 @@
-//! Waiting for a lock that another holds.
+//! Waiting for a lock that another participant holds. A waiter spins, then sleeps for short times;
+//! between sleeps it asks whether the owner lives, and steals the lock of a dead one.
 
 use super::holders::{LONG, holder, lock_of, notify};
 use super::membership::is_alive;
@@ -12,22 +13,24 @@ use crate::sync::{Ordering, W32, spin_hint};
 use crate::sys::futex;
 use std::time::{Duration, Instant};
 
-/// Turns of the spin loop before a waiter sleeps: some microseconds, longer than nearly all holders
-/// stay. To be woken takes several times as long.
+/// Turns of the spin loop before a waiter sleeps: some microseconds, longer than nearly all
+/// critical sections. A wake-up takes several times as long.
 const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 400 };
-/// Turns between two looks at the word at most, whose line the holder works with.
+/// The most turns between two loads of the word: its cache line is the one that the holder works
+/// with.
 const LONGEST_PAUSE: u32 = 32;
 /// How long a waiter sleeps before it asks whether the owner lives.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(10);
 
-/// The first backoff of who waits for the end of a queue, and the longest.
+/// The first sleep of a process that waits for an end of a queue, and its longest.
 const BACKOFF: Duration = Duration::from_micros(20);
 const LONGEST_BACKOFF: Duration = Duration::from_millis(1);
 
-/// How long a lock has been waited for, and how long it may be.
+/// How long a thread has waited for a lock, and how long it may.
 struct Waited {
     since: Instant,
-    /// A holder of the pool's lock is waited for as long as it lives: who waits holds a shard.
+    /// Without it the wait lasts as long as the holder lives. So it is for the pool, as a thread
+    /// that waits for the pool may hold a shard.
     limit: Option<Duration>,
     is_notified: bool,
 }
@@ -41,13 +44,14 @@ impl Waited {
         }
     }
 
-    /// How long to sleep now, of so long at most.
+    /// Returns how long to sleep now, at most `most`.
     fn backoff(&self, most: Duration) -> Duration {
         let left = self.limit.map(|l| l.saturating_sub(self.since.elapsed()));
         left.map_or(most, |left| left.min(most))
     }
 
-    /// After a sleep in which a living owner kept the lock: whether it was waited for long enough.
+    /// Checks, after a sleep in which a living owner kept the lock, whether the wait has been too
+    /// long: then it notifies, or fails.
     fn check_owner(
         &mut self,
         region: &Region,
@@ -84,8 +88,9 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
             (0..pause).for_each(|_| spin_hint());
             spins += pause;
         } else if seen & WAITERS != 0 || word.cas(seen, seen | WAITERS, Ordering::Relaxed).is_ok() {
-            // Others may sleep as well; whoever gets the lock after a sleep says so. Who gives up
-            // or dies here leaves the bit: one wake too many.
+            // Others may sleep as well, so a thread that acquires the lock after a sleep keeps the
+            // bit. A waiter that gives up or dies here leaves the bit: that costs one needless
+            // wake-up.
             mine = me.id() | WAITERS;
             let limit = if kind == POOL {
                 None
@@ -95,7 +100,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
             let waited = waited.get_or_insert_with(|| Waited::begin(limit));
             let end = sleep(word, seen | WAITERS, waited.backoff(PATIENCE));
             let owner = seen & !WAITERS;
-            // Interrupted: a process with a fast timer would never see a wait to its end.
+            // Interrupted counts, too: with a fast timer no sleep of a process would ever time out.
             if matches!(end, futex::WaitEnd::TimedOut | futex::WaitEnd::Interrupted) {
                 if !is_alive(region, owner, me) {
                     if word.cas(seen | WAITERS, mine, Ordering::Acquire).is_ok() {
@@ -109,11 +114,11 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
     }
 }
 
-/// Sleeps while the word is `expected`, at most for `limit`.
+/// Sleeps while the word is `expected`, for at most `limit`.
 pub(crate) fn sleep(word: &W32, expected: u32, limit: Duration) -> futex::WaitEnd {
     #[cfg(feature = "shuttle")]
     if model::is_on() {
-        // Time runs out for those who wait for the dead, and for nobody else.
+        // In models a sleep times out only if the owner is dead.
         if expected & !WAITERS == super::ABANDONED {
             spin_hint();
             return futex::WaitEnd::TimedOut;
@@ -124,15 +129,15 @@ pub(crate) fn sleep(word: &W32, expected: u32, limit: Duration) -> futex::WaitEn
     futex::wait(word.as_ptr(), expected, limit)
 }
 
-/// Wakes up to `count` of those who sleep on the word.
+/// Wakes up to `count` threads that sleep on the word.
 pub(crate) fn wake(word: &W32, count: u32) {
     #[cfg(feature = "shuttle")]
     model::wake(word, count);
     futex::wake(word.as_ptr(), count);
 }
 
-/// Waits for an end: spins, then naps, each time longer. Whether the owner lives is asked as often
-/// as by those who sleep on a lock word.
+/// Waits for an end of a queue: spins, then sleeps, each time longer. It asks whether the owner
+/// lives every [`PATIENCE`], as a waiter that sleeps on a lock word does.
 #[cold]
 pub(super) fn wait_with_backoff(region: &Region, word: &W32, me: Me) -> Result<Taken> {
     let (mut spins, mut backoff, mut slept) = (0, BACKOFF, Duration::ZERO);
@@ -173,7 +178,7 @@ pub(super) fn wait_with_backoff(region: &Region, word: &W32, me: Me) -> Result<T
     }
 }
 
-/// In the models time runs out for those who wait for the dead, and for nobody else.
+/// Returns whether a model lets the time run out: only if the owner is dead.
 fn is_over_at_once(seen: u32) -> bool {
     seen & !WAITERS == super::ABANDONED
 }

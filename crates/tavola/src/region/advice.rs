@@ -1,12 +1,13 @@
-//! What the kernel is asked to do with the mapping's pages.
+//! What the region asks the kernel to do with the mapping's pages: back them, free them, use huge
+//! pages.
 
 use super::{Backing, Region};
 use crate::sys;
 use std::io::{self, ErrorKind};
 
 impl Region {
-    /// Makes sure that the bytes are backed by memory, or says why they are not. Through the
-    /// mapping where the kernel can, so that no descriptor takes part.
+    /// Backs the bytes by memory, or returns why that failed. It uses the mapping if the kernel
+    /// can, so that it needs no descriptor.
     pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
         let Backing::File { file, .. } = &self.backing else {
             return Ok(());
@@ -15,7 +16,8 @@ impl Region {
         match sys::map::populate(self.bytes(offset, len), len as usize) {
             Ok(true) => Ok(()),
             Ok(false) => by_descriptor(),
-            // The mapping does not say what there was no room in: a file system or a quota.
+            // The kernel's answer for a mapping does not say what is full: a file system or a
+            // quota.
             Err(full) if full.kind() == ErrorKind::StorageFull => match by_descriptor() {
                 Err(lost) if lost.kind() == ErrorKind::NotFound => Err(full),
                 outcome => outcome,
@@ -30,7 +32,7 @@ impl Region {
             return Ok(());
         };
         match sys::map::remove(self.bytes(offset, len), len as usize) {
-            // Locked in memory, or larger pages of memory than ours.
+            // They are locked in memory, or the kernel's pages are larger than ours.
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
                 file.with(|fd| sys::file::punch_hole(fd, offset, len))
             }
@@ -38,7 +40,7 @@ impl Region {
         }
     }
 
-    /// Lays the bytes on huge pages, where the kernel can.
+    /// Moves the bytes to huge pages, if the kernel can.
     pub(crate) fn collapse(&self, offset: u64, len: u64) -> io::Result<()> {
         match &self.backing {
             Backing::File { .. } => sys::map::collapse(self.bytes(offset, len), len as usize),

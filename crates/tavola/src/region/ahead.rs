@@ -1,16 +1,17 @@
-//! Having lines fetched before they are needed. Any ref is allowed: a prefetch never faults.
+//! Prefetching cache lines before they are needed. Any ref is allowed: a prefetch never faults.
 
 use super::Region;
 use crate::layout::{PAGE, UNIT};
 use crate::sync::prefetch;
 
-/// Where the last word of an item begins whose key and value have a word each, the most usual.
+/// The offset of the last word of the most usual item: one whose key and value are a word each.
 const LAST_WORD: u64 = 16;
-/// Bytes of a line.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
 impl Region {
-    /// A short item. Blocks are no whole lines: a quarter of those of three words stand in two.
+    /// Prefetches a short item. Blocks are not multiples of a cache line: a quarter of the blocks
+    /// of three words cross from one line into the next.
     #[inline(always)]
     pub(crate) fn prefetch_ref(&self, item_ref: u64) {
         let item = self.base().wrapping_add((item_ref * UNIT) as usize);
@@ -22,8 +23,8 @@ impl Region {
         prefetch(item.wrapping_add(last_word as usize));
     }
 
-    /// An item that a batch will look at. With versions, three words stand before its key, and few
-    /// items are in one line: the next one is fetched as well.
+    /// Prefetches an item that a batch will read. With versions there are three words before its
+    /// key, and few items fit in one line: the next line is fetched as well.
     #[inline(always)]
     pub(crate) fn prefetch_item(&self, item_ref: u64) {
         if !self.geometry.has_versions {
@@ -34,7 +35,7 @@ impl Region {
         prefetch(item.wrapping_add(LINE));
     }
 
-    /// What freeing the item at a ref will need: its page's word and the slab's bitmap.
+    /// Prefetches what freeing the item at a ref will need: its page's word and the slab's bitmap.
     #[inline(always)]
     pub(crate) fn prefetch_slab(&self, item_ref: u64) {
         let page = item_ref * UNIT / PAGE;

@@ -1,10 +1,10 @@
-//! Where items are read: the rest of a page, or a copy of a block.
+//! The bytes that items are read from: the rest of a page, or a copy of a block.
 
 use super::Region;
 use crate::sync::W64;
 use std::marker::PhantomData;
 
-/// The rest of a page from some item on: at least 8 bytes, aligned to 8.
+/// The rest of a page from an item on: at least 8 bytes, aligned to 8.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
     start: *const u8,
@@ -14,7 +14,8 @@ pub(crate) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// # Safety
-    /// So many bytes, at least 8, are there as long as the region is, aligned to 8 (REG-2, REG-3).
+    /// At least 8 bytes, as many as given, exist as long as the region does, aligned to 8 (REG-2,
+    /// REG-3).
     #[inline(always)]
     pub(super) unsafe fn new(start: *const u8, room: u64) -> Self {
         Self {
@@ -24,7 +25,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A copy of one.
+    /// Makes a block of a copy.
     pub(crate) fn copied(words: &'a [W64]) -> Self {
         Self {
             start: words.as_ptr().cast(),
@@ -33,7 +34,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The word at `at`, a multiple of 8.
+    /// Returns the word at `at`, a multiple of 8.
     #[inline(always)]
     pub(crate) fn word(self, at: u64) -> &'a W64 {
         assert!(
@@ -44,20 +45,20 @@ impl<'a> Block<'a> {
         unsafe { &*self.start.add(at as usize).cast::<W64>() }
     }
 
-    /// Bytes to the end of the page.
+    /// Returns the number of bytes to the end of the page.
     #[inline(always)]
     pub(crate) fn room(self) -> u64 {
         self.room
     }
 
-    /// The first word.
+    /// Returns the first word.
     #[inline(always)]
     pub(crate) fn first_word(self) -> &'a W64 {
         // SAFETY: refs count in units of 8 bytes, so 8 of them are there, aligned.
         unsafe { &*self.start.cast::<W64>() }
     }
 
-    /// The second word.
+    /// Returns the second word.
     #[inline(always)]
     pub(crate) fn second_word(self) -> &'a W64 {
         assert!(self.room >= 16, "a word beyond the page of an item");
@@ -65,7 +66,7 @@ impl<'a> Block<'a> {
         unsafe { &*self.start.add(8).cast::<W64>() }
     }
 
-    /// A pointer to `len` bytes at `at`, for the copies of `sync`.
+    /// Returns a pointer to `len` bytes at `at`, for the copies of `sync`.
     #[inline(always)]
     pub(crate) fn bytes(self, at: u64, len: u64) -> *const u8 {
         assert!(

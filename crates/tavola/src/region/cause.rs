@@ -1,4 +1,5 @@
-//! What the system said, as the error that fits: the cause, what it concerns, and what helps.
+//! Turns an error of the system into the table's error that fits: what failed, on which object,
+//! why, and what helps.
 
 use crate::error::{Advised, Error};
 use std::io::{self, ErrorKind};
@@ -7,7 +8,7 @@ use std::path::Path;
 const NO_RESERVING: &str =
     "its file system cannot reserve space; keep tables on tmpfs, ext4, XFS or Btrfs";
 
-/// The error for what the system said when `op` was done to `path`.
+/// Returns the error for what the system reported when `op` was done to `path`.
 pub(crate) fn explained(op: &'static str, path: &Path, source: io::Error) -> Error {
     let path = path.to_path_buf();
     let not_a_table = |why: &str| Error::NotATable {
@@ -39,7 +40,7 @@ pub(crate) fn explained(op: &'static str, path: &Path, source: io::Error) -> Err
     }
 }
 
-/// The error for a part of a table that could not be backed by memory.
+/// Returns the error for a part of a table that could not be backed by memory.
 #[cold]
 pub(crate) fn no_room(source: io::Error) -> Error {
     let reason = match (source.kind(), source.raw_os_error()) {
@@ -67,7 +68,7 @@ pub(crate) fn no_room(source: io::Error) -> Error {
     Error::Full { reason }
 }
 
-/// What an error of the system means for a table, and what to do.
+/// Returns what an error of the system means for a table, and what to do.
 fn advice(number: i32) -> Option<&'static str> {
     Some(match number {
         libc::ENOTDIR => "a part of its path is not a directory; check the path, or TAVOLA_DIR",
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_is_told_as_itself() {
+    fn each_limit_is_named_as_itself() {
         for (number, words) in [
             (libc::EFBIG, "ulimit -f"),
             (libc::EDQUOT, "quota"),

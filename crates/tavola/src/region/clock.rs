@@ -1,23 +1,25 @@
-//! The clock by which keys expire: milliseconds since 1970, but never set back or forth.
+//! The clock by which keys expire: milliseconds since 1970, which nobody can set. It is the
+//! machine's monotonic clock plus an offset that all processes read from the table.
 //!
-//! It is the machine's own clock (`CLOCK_MONOTONIC_COARSE`), which nobody sets, and by how much it
-//! is ahead of that stands in the table. That was looked up on the wall clock once, by the first
-//! who attached; after the machine was started anew, by the first after that. So all processes
-//! agree, and a wall clock that is set changes when nothing expires.
+//! The machine's clock is `CLOCK_MONOTONIC_COARSE`. The first process that attached to the table
+//! took the offset from the wall clock; after a restart of the machine, the first one that attaches
+//! takes it again. So all processes agree, and setting the wall clock does not change when keys
+//! expire.
 //!
-//! Who only reads does not set it: as long as nobody else has, it goes by the wall clock. And so
-//! does, from its first look on, who cannot read in `/proc` which start of the machine this is, or
-//! how far the clock is ahead in its time namespace.
+//! A process that only reads does not store the offset. Until another process has stored it, the
+//! reader uses the wall clock. A process that cannot read in `/proc` which start of the machine
+//! this is, or the offset of its time namespace, uses the wall clock as it was at its first
+//! reading.
 
 use super::Region;
 use crate::layout::ClockWord;
 use crate::sync::{Ordering, W64};
 use crate::sys::{clock, process};
 
-/// What this process knows of the clock: by how much that of keys is ahead of the machine's, as
+/// What this process knows of the clock: how far the clock of keys is ahead of the machine's, as
 /// this process sees it.
 pub(super) struct Clock {
-    /// The process generation that knows it: a child may have gone to another time namespace.
+    /// The process generation that knows it: a child may be in another time namespace.
     generation: W64,
     ahead_ms: W64,
 }
@@ -30,7 +32,7 @@ impl Clock {
         }
     }
 
-    /// Threads that come here at once know the same.
+    /// Stores the offset. Threads that do so at once store the same.
     fn know(&self, ahead_ms: u64) {
         self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
         // Pairs with the load in `now_ms`.
@@ -40,8 +42,8 @@ impl Clock {
 }
 
 impl Region {
-    /// The time by which keys expire. Whoever attached knows its clock, and need not look for it
-    /// under a lock.
+    /// Returns the time by which keys expire. A process that has attached knows the offset, and
+    /// need not search for it under a lock.
     #[inline]
     pub(crate) fn now_ms(&self) -> u64 {
         // Pairs with the store in `know`.
@@ -53,7 +55,7 @@ impl Region {
         ahead_ms.wrapping_add(clock::coarse_ms())
     }
 
-    /// Looks for the clock, without the heap and without a store to the table.
+    /// Searches for the offset, without the heap and without a store to the table.
     #[cold]
     fn find_clock(&self) -> u64 {
         let Some((own, namespace_ms)) = own_word() else {
@@ -72,7 +74,7 @@ impl Region {
         }
     }
 
-    /// Lets the clock be known to a process that attaches, and sets it if nobody has.
+    /// Learns the offset for a process that attaches, and stores it if no process has.
     pub(crate) fn set_clock(&self) {
         let ahead_ms = match own_word() {
             Some((own, namespace_ms)) => agree(&self.superblock().clock, own)
@@ -83,12 +85,13 @@ impl Region {
     }
 }
 
-/// By how much the wall clock is ahead of the machine's, as this process sees it.
+/// Returns how far the wall clock is ahead of the machine's, as this process sees it.
 fn wall_ahead_ms() -> u64 {
     clock::unix_ms().wrapping_sub(clock::coarse_ms())
 }
 
-/// The word this process would set, and by how much the machine's clock is ahead in its namespace.
+/// Returns the word that this process would store, and how far the machine's clock is ahead in its
+/// namespace.
 fn own_word() -> Option<(ClockWord, i64)> {
     let namespace_ms = clock::namespace_ahead_ms()?;
     let mut buffer = [0; 64];
@@ -97,13 +100,13 @@ fn own_word() -> Option<(ClockWord, i64)> {
     Some((ClockWord::new(boot_id, ahead_ms), namespace_ms))
 }
 
-/// What a word says, if it is of this start of the machine.
+/// Returns the offset in a word, if it is of this start of the machine.
 fn standing(word: u64, own: ClockWord) -> Option<u64> {
-    let told = ClockWord::decode(word).filter(|told| told.boot == own.boot);
-    told.map(|told| told.ahead_ms)
+    let found = ClockWord::decode(word).filter(|found| found.boot == own.boot);
+    found.map(|found| found.ahead_ms)
 }
 
-/// What all who see this start of the machine go by: the first one's word.
+/// Returns the offset that all processes of this start of the machine use: that of the first word.
 fn agree(word: &W64, own: ClockWord) -> u64 {
     let mut seen = word.load(Ordering::Relaxed);
     loop {

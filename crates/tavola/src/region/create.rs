@@ -1,9 +1,10 @@
-//! Making and opening the file of a table.
+//! Making and opening the file of a table. A new table is written completely before its file gets a
+//! name, so no process ever opens a half-made one.
 //!
-//! A new table is written whole into a file without a name and then linked to its name: nobody ever
-//! sees a half-made one, a creator killed half-way leaves nothing behind, and of many creators at
-//! the same instant one wins and the rest open what it made. Where the file system has no unnamed
-//! files, a temporary name takes that part; a stale one is removed by the next creator.
+//! The file has no name at first and is then linked to its name. A creator that is killed half-way
+//! leaves nothing behind; of many creators at the same instant one wins, and the others open what
+//! it made. If the file system has no unnamed files, the file has a temporary name instead; the
+//! next creator removes a stale one.
 
 use super::cause::explained;
 use super::location::{Location, kind_of};
@@ -25,13 +26,13 @@ use std::sync::Arc;
 
 /// Bytes of a superblock.
 const SUPERBLOCK: u64 = size_of::<Superblock>() as u64;
-/// Where the high_water is in the file.
+/// The offset of the high-water mark in the file.
 const HIGH_WATER: usize = offset_of!(Superblock, pool) + offset_of!(Pool, high_water);
 
-/// The file of a new table, which nobody sees yet; dropped, it is gone.
+/// The file of a new table, which no process can find yet. Dropping it removes the file.
 pub(crate) struct Unnamed {
     at: Location,
-    /// If the file system has no files without a name.
+    /// The temporary name, if the file system has no files without a name.
     temporary: Option<CString>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn create(
 }
 
 impl Unnamed {
-    /// Gives the file its name, unless something has it by now.
+    /// Gives the file its name, unless another file has it by now.
     pub(crate) fn publish(mut self, region: &Region) -> Result<()> {
         let file = region.file().expect("a created region has a file");
         let published = file.with(|fd| self.at.publish(fd, self.temporary.as_deref()));
@@ -102,7 +103,7 @@ fn write_whole(fd: OwnedFd, path: &Path, geometry: Geometry, max_size: u64) -> R
     Ok(region)
 }
 
-/// The file of a table, opened and verified, not mapped yet.
+/// The file of a table, opened and verified, but not mapped yet.
 pub(crate) struct Unmapped {
     file: Arc<KeptFile>,
     geometry: Geometry,
@@ -113,7 +114,7 @@ pub(crate) struct Unmapped {
 }
 
 impl Unmapped {
-    /// Says whether its bytes will be part of core dumps of this process.
+    /// Sets whether its bytes will be part of core dumps of this process.
     pub(crate) fn in_core_dumps(mut self, are: bool) -> Self {
         self.in_core_dumps = are;
         self
@@ -131,13 +132,13 @@ impl Unmapped {
         self.writable
     }
 
-    /// Fills the buffer from `offset` on; false: the file ends before, or cannot be read.
+    /// Fills the buffer from `offset` on. Returns false if the file ends before, or cannot be read.
     pub(crate) fn read(&self, out: &mut [u8], offset: u64) -> bool {
         let read = self.file.with(|fd| sys::file::read_at(fd, out, offset));
         read.is_ok_and(|count| count == out.len())
     }
 
-    /// What the name of the table's file leads to now.
+    /// Returns what the name of the table's file leads to now.
     pub(crate) fn name_state(&self) -> NameState {
         self.file.name_state()
     }
@@ -184,16 +185,16 @@ fn map(
     })
 }
 
-/// Opens a table, or says what has its name instead.
+/// Opens a table, or returns an error that says what has its name instead.
 pub(crate) fn open(at: &Location, writable: bool) -> Result<Unmapped> {
     open_version(at, writable, FORMAT)
 }
 
-/// Opens a table of the format before this one for reading, and locks it against others who open
-/// it so. `None` if it has this format.
+/// Opens a table of the previous format for reading, and locks it against other processes that do
+/// so. Returns `None` if it has the current format.
 ///
-/// Nothing that the layers above read through it has another meaning; its word of the limit is 0,
-/// and the length of its file counts.
+/// Everything that the layers above read through it has the same meaning in both formats. Its limit
+/// word is 0, so the length of its file counts.
 pub(crate) fn open_old(at: &Location) -> Result<Option<Unmapped>> {
     let old = match open_version(at, false, FORMAT_1) {
         Err(Error::Version { found: FORMAT, .. }) => return Ok(None),
@@ -240,7 +241,7 @@ fn open_version(at: &Location, writable: bool, version: u32) -> Result<Unmapped>
     let superblock = first.superblock();
     let geometry = superblock.verify(path, version)?;
     let least_len = superblock.least_len(&geometry);
-    // Again after the limit was read: another process may have raised both a moment ago.
+    // Again, after the limit was read: another process may have raised both a moment ago.
     let is_cut = || {
         let again = sys::file::len_and_blocks(fd.as_fd());
         again.map_or(info.len, |info| info.len) < least_len

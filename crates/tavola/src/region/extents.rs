@@ -1,21 +1,21 @@
-//! What stands beside the table: extents, and the pools of queues and the logs in them.
+//! References and copies for what is beside the table: extents, with queue pools and logs in them.
 
 use super::Region;
 use crate::layout::{Extent, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead};
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {
-    /// The entries of all extents, used or not.
+    /// Returns the entries of all extents, used or not.
     pub(crate) fn extents(&self) -> &[Extent] {
         &self.superblock().extents
     }
 
-    /// Whether a run read from shared memory may be an extent's.
+    /// Returns whether a run read from shared memory may be an extent's.
     pub(crate) fn is_run(&self, run: PageRun) -> bool {
         run.pages > 0 && run.first >= self.geometry.first_page && run.end() <= self.high_water()
     }
 
-    /// Where a run of pages begins and how long it is, in bytes.
+    /// Returns offset and length of a run of pages, in bytes.
     pub(crate) fn span_of(&self, run: PageRun) -> (u64, u64) {
         (u64::from(run.first) * PAGE, u64::from(run.pages) * PAGE)
     }
@@ -39,7 +39,7 @@ impl Region {
         self.at(offset)
     }
 
-    /// Words side by side.
+    /// Returns adjacent words.
     #[inline(always)]
     pub(crate) fn words(&self, offset: u64, count: u32) -> &[W32] {
         let start = self.bytes(offset, u64::from(count) * 4);
@@ -49,7 +49,7 @@ impl Region {
         unsafe { core::slice::from_raw_parts(start.cast::<W32>(), count as usize) }
     }
 
-    /// Words side by side, for users.
+    /// Returns adjacent words, for users.
     #[inline]
     pub(crate) fn user_words(&self, offset: u64, count: u32) -> &[UserWord] {
         let start = self.bytes(offset, u64::from(count) * 8);
@@ -58,14 +58,14 @@ impl Region {
         unsafe { core::slice::from_raw_parts(start.cast::<UserWord>(), count as usize) }
     }
 
-    /// Copies out; what may change meanwhile, the caller rechecks.
+    /// Copies bytes out. If they may change meanwhile, the caller rechecks.
     pub(crate) fn copy_out(&self, offset: u64, out: &mut [u8]) {
         let from = self.bytes(offset, out.len() as u64);
         // SAFETY: inside the region, as `bytes` has checked; process memory does not overlap it.
         unsafe { crate::sync::copy_out(from, out.as_mut_ptr(), out.len()) };
     }
 
-    /// Copies into what only this thread writes.
+    /// Copies into bytes that only this thread writes.
     #[inline]
     pub(crate) fn copy_in(&self, offset: u64, bytes: &[u8]) {
         let to = self.bytes(offset, bytes.len() as u64);
@@ -73,7 +73,7 @@ impl Region {
         unsafe { crate::sync::copy_in(to, bytes) };
     }
 
-    /// Copies out of what somebody holds.
+    /// Copies out of an element, which its holder may be writing.
     pub(crate) fn copy_from(&self, offset: u64, out: &mut [u8]) {
         let from = self.bytes(offset, out.len() as u64);
         // SAFETY: inside the region, as `bytes` has checked, whose ends are ends of words; process
@@ -81,7 +81,7 @@ impl Region {
         unsafe { copy_out_words(from, out.as_mut_ptr(), out.len()) };
     }
 
-    /// Copies into what this process holds.
+    /// Copies into an element that this process holds.
     pub(crate) fn copy_to(&self, offset: u64, bytes: &[u8]) {
         let to = self.bytes(offset, bytes.len() as u64);
         // SAFETY: inside the region, as `bytes` has checked, whose ends are ends of words.

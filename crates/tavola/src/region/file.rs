@@ -1,12 +1,12 @@
-//! What is asked of the table's file as a whole.
+//! Operations on the table's file as a whole.
 
 use super::Region;
 use crate::sys;
 use std::io;
 
 impl Region {
-    /// What tells the table's file from nearly all others: 32 bits of its inode number, and of when
-    /// it was made. A part that is unknown is 0.
+    /// Returns what distinguishes the table's file from nearly all others: 32 bits of its inode
+    /// number, and of its time of creation. A part that is unknown is 0.
     pub(crate) fn file_identity(&self) -> [u32; 2] {
         let known = self
             .file()
@@ -14,21 +14,22 @@ impl Region {
         known.unwrap_or([0, 0]).map(folded)
     }
 
-    /// The group of the table's file, if it has one.
+    /// Returns the group of the table's file, if it has one.
     pub(crate) fn group(&self) -> io::Result<Option<u32>> {
         self.file().map_or(Ok(None), |file| {
             file.with(|fd| Ok(Some(sys::file::len_and_blocks(fd)?.gid)))
         })
     }
 
-    /// The permission bits of the table's file; those of a new table where there is no file.
+    /// Returns the permission bits of the table's file, or those of a new table if there is no
+    /// file.
     pub(crate) fn mode(&self) -> io::Result<u32> {
         self.file().map_or(Ok(0o600), |file| {
             file.with(|fd| Ok(sys::file::len_and_blocks(fd)?.mode & 0o777))
         })
     }
 
-    /// Gives this region's file to the owner and group of another's, if they are others.
+    /// Gives this region's file to the owner and group of another's, if they differ.
     pub(crate) fn take_owner_of(&self, other: &Region) -> io::Result<()> {
         let (Some(own), Some(other)) = (self.file(), other.file()) else {
             return Ok(());
@@ -48,7 +49,7 @@ impl Region {
     }
 }
 
-/// The exclusive or of both halves; 0 for 0 only.
+/// Returns the exclusive or of both halves; 0 only for 0.
 fn folded(word: u64) -> u32 {
     let folded = (word ^ (word >> 32)) as u32;
     folded.max(u32::from(word != 0))

@@ -4,7 +4,7 @@ use super::Region;
 use crate::sync::{Ordering, W64};
 use std::time::Duration;
 
-/// Process memory; microseconds, [`Self::NONE`] without a limit.
+/// A time in process memory: microseconds, or [`Self::NONE`] without a limit.
 pub(super) struct LockLimit(W64);
 
 impl LockLimit {
@@ -16,7 +16,7 @@ impl LockLimit {
 }
 
 impl Region {
-    /// How long a lock is waited for while its holder lives; `None`: as long as that takes.
+    /// Returns how long to wait for a lock whose holder lives, or `None` for as long as it takes.
     pub(crate) fn lock_limit(&self) -> Option<Duration> {
         match self.lock_limit.0.load(Ordering::Relaxed) {
             LockLimit::NONE => None,

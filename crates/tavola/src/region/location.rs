@@ -1,11 +1,12 @@
-//! Where a table is: a name in a directory that is open and was checked.
+//! The location of a table: a name in a directory that is open and was checked. All operations go
+//! through the directory's descriptor, so nobody can replace the directory after the check.
 //!
-//! What is checked by its path and then used by its path may be something else the second time. So
-//! the directory is opened once, without following a link that somebody else made, its owner and
-//! mode are read from the descriptor, and the table's file is made, opened, listed and removed
-//! through that descriptor. A directory where everybody may make files, such as `/tmp`, may hold a
-//! table or a link that another user put there before: there only files and links of this user and
-//! of root are taken, unless the caller trusts all owners.
+//! A path that is checked and then used may lead elsewhere the second time. So the directory is
+//! opened once, without following a link that another user made, and its owner and mode are read
+//! from the descriptor. The table's file is made, opened, listed and removed through that
+//! descriptor. In a directory where everybody may make files, such as `/tmp`, another user may have
+//! put a table or a link before: there only files and links of this user and of root are accepted,
+//! unless the caller trusts all owners.
 
 use super::cause::explained;
 use super::paths::{directory, is_default_directory, path_of};
@@ -33,10 +34,10 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Where a table of this name is, or will be.
+    /// Returns the location of a table of this name, whether it exists or not.
     ///
     /// # Errors
-    /// [`Error::BadName`]; [`Error::NotFound`] if the directory is not there;
+    /// [`Error::BadName`]; [`Error::NotFound`] if the directory does not exist;
     /// [`Error::Permission`] if it is not safe to use.
     pub(crate) fn of(name: &OsStr, any_owner: bool) -> Result<Self> {
         let path = path_of(name)?;
@@ -87,19 +88,19 @@ impl Location {
         Err(io::Error::new(ErrorKind::PermissionDenied, why))
     }
 
-    /// A new file without a name, and if the file system has none such, with a temporary name.
+    /// Creates a file without a name; if the file system has no such files, with a temporary name.
     pub(super) fn create(&self, rights: FileRights) -> io::Result<(OwnedFd, Option<CString>)> {
         if let Some(fd) = create_unnamed(self.dir.as_fd(), rights)? {
             return Ok((fd, None));
         }
         let temporary = temporary_name(&self.name);
-        // A creator of this pid that died left it; nobody else uses the name.
+        // A creator with this pid left it when it died; no other process uses the name.
         let _ = self.dir.unlink(&temporary);
         let fd = create_named_in(self.dir.as_fd(), &temporary, rights)?;
         Ok((fd, Some(temporary)))
     }
 
-    /// Gives a new file its name; `AlreadyExists` if something has that name.
+    /// Gives a new file its name; fails with `AlreadyExists` if another file has that name.
     pub(super) fn publish(&self, fd: BorrowedFd<'_>, temporary: Option<&CStr>) -> io::Result<()> {
         let dir = self.dir.as_fd();
         match temporary {
@@ -108,7 +109,7 @@ impl Location {
         }
     }
 
-    /// The directory, and the name in it.
+    /// Returns the directory, and the name in it.
     pub(super) fn parts(&self) -> (&OpenDir, &CStr) {
         (&self.dir, &self.name)
     }
@@ -117,7 +118,7 @@ impl Location {
         let _ = self.dir.unlink(temporary);
     }
 
-    /// Why no table can be made here: what has the name already.
+    /// Returns why no table can be made here: what already has the name.
     pub(super) fn occupant(&self) -> Option<Error> {
         let path = || self.path.clone();
         let not_a_table = |why: &str| {
@@ -128,7 +129,7 @@ impl Location {
         let info = match self.dir.info_of(&self.name, true) {
             Ok(info) => info,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // What had the name may be gone by now.
+                // The file that had the name may be gone by now.
                 let is_link = self
                     .dir
                     .info_of(&self.name, false)
@@ -146,7 +147,7 @@ impl Location {
         match self.open(false).map(|fd| has_magic(fd.as_fd())) {
             Ok(false) => not_a_table(kind_of(&info)),
             Err(error) if is_ours(&error) => Some(explained("making the table", &self.path, error)),
-            // Of one that may not be read, no more is known.
+            // Nothing more is known of a file that may not be read.
             _ => Some(Error::AlreadyExists { path: path() }),
         }
     }
@@ -166,8 +167,9 @@ impl Location {
         own.is_ok_and(|own| (own.dev, own.ino) == (info.dev, info.ino))
     }
 
-    /// Gives this name to the file `new`, which loses its own; the file that had it is `kept`. All
-    /// three are in one directory. A death in between leaves the old file with both names.
+    /// Gives this name to the file `new`, which loses its own; `kept` becomes the name of the file
+    /// that had it. All three are in one directory. A death in between leaves the old file with
+    /// both names.
     pub(crate) fn replace_by(&self, new: &Self, kept: &Self) -> Result<()> {
         self.check_kept(kept)?;
         let failed = |source| explained("replacing the table", &self.path, source);
@@ -178,15 +180,15 @@ impl Location {
         rename(self.dir.as_fd(), &new.name, &self.name).map_err(failed)
     }
 
-    /// Takes the name away from a table.
+    /// Removes the name of a table.
     pub(super) fn remove(&self) -> Result<()> {
         let failed = |source| explained("removing the table", &self.path, source);
         self.check_is_table(failed)?;
-        // Of two that remove it at once, one finds the name gone here.
+        // If two processes remove it at once, one finds here that the name is gone.
         self.dir.unlink(&self.name).map_err(failed)
     }
 
-    /// Gives a table the name of another location, unless something has that name.
+    /// Gives a table the name of another location, unless another file has that name.
     pub(super) fn rename(&self, to: &Self) -> Result<()> {
         let failed = |source| explained("renaming the table", &self.path, source);
         self.check_is_table(failed)?;
@@ -218,7 +220,7 @@ impl Location {
     }
 }
 
-/// The paths of all tables in the directory of named tables, sorted.
+/// Returns the paths of all tables in the directory of named tables, sorted.
 pub(super) fn list() -> Result<Vec<PathBuf>> {
     let folder = directory();
     let failed = |source| explained("listing the tables", &folder, source);
@@ -245,8 +247,8 @@ pub(super) fn list() -> Result<Vec<PathBuf>> {
 }
 
 impl Location {
-    /// Whether a table has the name, or a file that may be one: which cannot be opened, and is as
-    /// long as a table may be.
+    /// Returns whether the name is that of a table, or of a file that may be one: it cannot be
+    /// opened, and its length is possible for a table.
     fn is_table(&self) -> bool {
         if self.name.to_bytes().starts_with(b".") {
             return false;
@@ -264,9 +266,10 @@ impl Location {
     }
 }
 
-/// Opens the directory of named tables, if it is safe. The default one lies where everybody may
-/// make it: it must be this user's own, no one else may write to it, and it must not be a link.
-/// One that the user named may belong to others, but a link to it must be trusted.
+/// Opens the directory of named tables, if it is safe. The default directory is in a place where
+/// everybody may make it: so it must be this user's own, no one else may write to it, and it must
+/// not be a link. A directory that the user named may belong to others, but a link to it must be
+/// trusted.
 fn open_named_directory(any_owner: bool, failed: impl Fn(io::Error) -> Error) -> Result<OpenDir> {
     let path = directory();
     let is_default = is_default_directory();
@@ -287,7 +290,7 @@ fn open_named_directory(any_owner: bool, failed: impl Fn(io::Error) -> Error) ->
     }
 }
 
-/// Why a directory cannot be the default one.
+/// Returns why a directory cannot be the default one.
 fn unsafe_for_default(info: &FileInfo) -> Option<String> {
     let (owner, me, mode) = (info.uid, effective_uid(), info.mode);
     if owner != me {
@@ -304,7 +307,7 @@ fn unsafe_for_default(info: &FileInfo) -> Option<String> {
     })
 }
 
-/// Whether access was refused by this library and not by the system.
+/// Returns whether this library refused access, and not the system.
 fn is_ours(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
@@ -316,7 +319,7 @@ fn has_magic(file: BorrowedFd<'_>) -> bool {
     is_read && (word == MAGIC || word == MAGIC.swap_bytes())
 }
 
-/// What a file is that is not a table.
+/// Returns what a file is that is not a table.
 pub(super) fn kind_of(info: &FileInfo) -> &'static str {
     match info.kind {
         libc::S_IFREG if info.len == 0 => "it is an empty file",

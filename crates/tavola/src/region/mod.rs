@@ -1,13 +1,14 @@
-//! The region: the bytes of one table, mapped once and never moved, or a piece of heap for tests.
+//! The region: the bytes of one table, mapped once and never moved; for tests also a piece of heap.
+//! All references into shared memory are made here, so this room alone keeps them valid.
 //!
-//! Every reference the layers above hold into shared memory is made here, from an offset that was
-//! checked against the region's size. **REG-1** a reference covers only words ([`W32`], [`W64`]),
-//! which may be written by others at any time; **REG-2** it lies in the region, aligned; **REG-3**
-//! the region stays mapped as long as the [`Region`] lives.
+//! A reference is made from an offset that was checked against the region's size. **REG-1** A
+//! reference covers only words ([`W32`], [`W64`]), which other processes may write at any time.
+//! **REG-2** It lies in the region and is aligned. **REG-3** The region stays mapped as long as the
+//! [`Region`] lives.
 //!
-//! The file is as long as its limit from the start, sparse, and the mapping as long as the room.
-//! What is written was allocated first ([`Region::allocate`]), so a full file system is an error
-//! and not a signal.
+//! The file is sparse and always as long as its limit; the mapping is as long as the room. What is
+//! written was allocated first ([`Region::allocate`]), so that a full file system is an error and
+//! not a signal.
 
 #![allow(unsafe_code)]
 
@@ -63,34 +64,34 @@ use std::sync::Arc;
 /// The bytes of one table.
 pub(crate) struct Region {
     base: NonNull<u8>,
-    /// Bytes that are mapped: the room, unless the process may not map so much.
+    /// Bytes that are mapped: the room, unless the process may not map that much.
     len: W64,
     geometry: Geometry,
     near: Near,
     secrets: RapidSecrets,
     writable: bool,
     backing: Backing,
-    /// The process generation that opened the file: a forked child must open it anew to attach.
+    /// The process generation that opened the file: a forked child must open it again to attach.
     opened: u64,
     clock: clock::Clock,
     evictions: RecordRing,
-    seat: pins::Seat,
+    seat: pins::PinSlot,
     lock_limit: limit::LockLimit,
-    /// The dead participant whose estate this process is settling; 0: none.
+    /// The dead participant whose resources this process is reclaiming, or 0.
     pub(crate) adopted: W32,
 }
 
-/// What a read needs of the geometry, reckoned once.
+/// What a read needs of the geometry, computed once.
 struct Near {
     heads: *const ShardHead,
     shard_mask: u32,
     dir_mask: u32,
-    /// The low bits of a tag that a directory of each depth looks at, within `dir_mask`.
+    /// For each depth, the low bits of a tag that index the directory, within `dir_mask`.
     depth_masks: [u32; 32],
     dir_log2: u32,
     uid_dir_mask: u32,
     dirs: *const W32,
-    /// The high_water as this process last saw it: it only ever rises.
+    /// The high-water mark as this process last loaded it; it only rises.
     high_water: W32,
 }
 
@@ -113,7 +114,7 @@ impl Near {
 }
 
 enum Backing {
-    /// Unmapped when dropped; the participants' record locks are on the file as well.
+    /// Unmapped when dropped. The participants' record locks are on the file as well.
     File {
         mapping: sys::map::Mapping,
         file: Arc<KeptFile>,
@@ -130,7 +131,7 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// A private region of zeroes on the heap, with the same layout as a file's.
+    /// Creates a private region of zeroes on the heap, with the layout of a file's.
     pub(crate) fn heap(
         geometry: Geometry,
         seed: u64,
@@ -158,7 +159,7 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evictions: RecordRing::new(),
-            seat: pins::Seat::new(),
+            seat: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
             adopted: W32::new(0),
         };
@@ -168,7 +169,8 @@ impl Region {
         Ok(region)
     }
 
-    /// The region of a mapping that is as long as the geometry says, or covers all that is in use.
+    /// Creates the region of a mapping that is as long as the geometry, or covers all that is in
+    /// use.
     fn mapped(
         mapping: sys::map::Mapping,
         file: Arc<KeptFile>,
@@ -191,13 +193,13 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evictions: RecordRing::new(),
-            seat: pins::Seat::new(),
+            seat: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
             adopted: W32::new(0),
         }
     }
 
-    /// Says that its file was opened by an earlier process generation than this.
+    /// Notes that an earlier process generation opened its file.
     fn opened_by(mut self, opened: u64) -> Self {
         self.opened = opened;
         self
@@ -217,19 +219,19 @@ impl Region {
         &self.geometry
     }
 
-    /// The lengths of keys and values, where all are the same.
+    /// Returns the lengths of keys and values, if all are equal.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<Fixed> {
         self.geometry.fixed
     }
 
-    /// The keys that this process evicts, if something in it listens.
+    /// Returns the ring of the keys that this process evicts; it takes them if a server listens.
     #[inline(always)]
     pub(crate) fn evictions(&self) -> &RecordRing {
         &self.evictions
     }
 
-    /// Whether keys are evicted where there is no room.
+    /// Returns whether keys are evicted if there is no room.
     #[inline(always)]
     pub(crate) fn is_cache(&self) -> bool {
         self.geometry.is_cache
@@ -240,13 +242,13 @@ impl Region {
         self.writable
     }
 
-    /// The table's seed, spread for the hash of keys.
+    /// Returns the table's seed, expanded for hashing keys.
     #[inline(always)]
     pub(crate) fn secrets(&self) -> &RapidSecrets {
         &self.secrets
     }
 
-    /// The table's file; a heap region has none.
+    /// Returns the table's file; a heap region has none.
     pub(crate) fn file(&self) -> Option<&KeptFile> {
         match &self.backing {
             Backing::File { file, .. } => Some(file),
@@ -254,12 +256,12 @@ impl Region {
         }
     }
 
-    /// What the name of the table's file leads to now.
+    /// Returns what the name of the table's file leads to now.
     pub(crate) fn name_state(&self) -> NameState {
         self.file().map_or(NameState::Same, KeptFile::name_state)
     }
 
-    /// A pointer to `len` bytes at `offset`, for the copies of `sync`.
+    /// Returns a pointer to `len` bytes at `offset`, for the copies of `sync`.
     #[inline(always)]
     pub(crate) fn bytes(&self, offset: u64, len: u64) -> *mut u8 {
         let mapped = self.len.load(Ordering::Relaxed);
@@ -292,7 +294,7 @@ impl Region {
         &self.superblock().pool
     }
 
-    /// The head of a shard. Numbers wrap, so that none lies outside the region.
+    /// Returns the head of a shard. Numbers wrap, so that every head lies in the region.
     #[inline(always)]
     pub(crate) fn shard(&self, shard: u32) -> &ShardHead {
         let number = shard & self.near.shard_mask;
@@ -320,7 +322,7 @@ impl Region {
         unsafe { &*self.base().add(offset as usize).cast::<W64>() }
     }
 
-    /// The segment on a page whose number was read from shared memory.
+    /// Returns the segment on a page whose number was read from shared memory.
     #[inline(always)]
     pub(crate) fn segment(&self, page: u32) -> &Segment {
         self.at(u64::from(page) * PAGE)
@@ -331,26 +333,27 @@ impl Region {
         self.at(u64::from(page) * PAGE)
     }
 
-    /// A word of an item.
+    /// Returns a word of an item.
     #[inline(always)]
     pub(crate) fn word(&self, offset: u64) -> &W64 {
         self.at(offset)
     }
 
-    /// Pages from here on were never used; whatever the word says, inside what is mapped.
+    /// Returns the high-water mark: pages from here on were never used. A damaged mark is limited
+    /// to the mapping.
     #[inline(always)]
     pub(crate) fn high_water(&self) -> u32 {
         self.used_end().min(self.mapped_pages())
     }
 
-    /// As [`Self::high_water`], mapped or not: for numbers of pages that are not followed.
+    /// Returns the high-water mark, mapped or not: for numbers of pages that are not followed.
     #[inline(always)]
     pub(crate) fn used_end(&self) -> u32 {
         let high_water = self.pool().high_water.load(Ordering::Relaxed);
         high_water.min(self.limit())
     }
 
-    /// Whether a number read from shared memory may be a page's.
+    /// Returns whether a number read from shared memory may be that of a page.
     #[inline(always)]
     pub(crate) fn is_page(&self, page: u32) -> bool {
         page >= self.geometry.first_page && self.is_below_high_water(page)
@@ -361,8 +364,8 @@ impl Region {
         self.is_seen(page) || self.has_come_below(page)
     }
 
-    /// Whether the page lies below the high_water as this process last saw it. True says all;
-    /// false, that the high_water itself is to be looked at.
+    /// Returns whether the page is below the high-water mark as this process last loaded it. If
+    /// false, the mark itself decides.
     #[inline(always)]
     fn is_seen(&self, page: u32) -> bool {
         page < self.near.high_water.load(Ordering::Relaxed)
@@ -373,7 +376,7 @@ impl Region {
         page >= self.geometry.first_page && self.is_seen(page)
     }
 
-    /// Looks at the high_water itself.
+    /// Loads the high-water mark, and returns whether the page is below it.
     #[cold]
     fn has_come_below(&self, page: u32) -> bool {
         self.reaches_high_water();
@@ -382,62 +385,66 @@ impl Region {
         page < high_water
     }
 
-    /// The segment on a page, if that number may be a page's.
+    /// Returns the segment on a page, if that number may be a page's.
     #[inline(always)]
     pub(crate) fn segment_at(&self, page: u32) -> Option<&Segment> {
-        // SAFETY: a page below the high_water.
+        // SAFETY: a page below the high-water mark.
         self.is_page(page).then(|| unsafe { self.segment_on(page) })
     }
 
-    /// As [`Self::segment_at`], if that can be told without a look at the high_water.
+    /// Returns the segment as [`Self::segment_at`] does, or `None` if that would load the mark.
     #[inline(always)]
     pub(crate) fn segment_seen(&self, page: u32) -> Option<&Segment> {
-        // SAFETY: a page below the high_water.
+        // SAFETY: a page below the high-water mark.
         self.is_seen_page(page)
             .then(|| unsafe { self.segment_on(page) })
     }
 
+    /// Returns the segment on a page.
+    ///
     /// # Safety
-    /// The page lies below the high_water.
+    /// The page is below the high-water mark.
     #[inline(always)]
     unsafe fn segment_on(&self, page: u32) -> &Segment {
-        // SAFETY: a page below the high_water lies in the region; REG-1 and REG-3 as in `at`.
+        // SAFETY: a page below the high-water mark lies in the region; REG-1 and REG-3 as in `at`.
         unsafe {
             let start = self.base().add((u64::from(page) * PAGE) as usize);
             &*start.cast::<Segment>()
         }
     }
 
-    /// The bytes from a ref to the end of its page, if the ref may be an item's.
+    /// Returns the bytes from a ref to the end of its page, if the ref may be an item's.
     #[inline(always)]
     pub(crate) fn block(&self, item_ref: u64) -> Option<Block<'_>> {
         let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
-        // SAFETY: a page below the high_water.
+        // SAFETY: a page below the high-water mark.
         self.is_below_high_water(page)
             .then(|| unsafe { self.block_on(item_ref) })
     }
 
-    /// As [`Self::block`], if that can be told without a look at the high_water.
+    /// Returns the bytes as [`Self::block`] does, or `None` if that would load the high-water mark.
     #[inline(always)]
     pub(crate) fn block_seen(&self, item_ref: u64) -> Option<Block<'_>> {
         let page = u32::try_from((item_ref * UNIT) >> PAGE_SHIFT).ok()?;
-        // SAFETY: a page below the high_water.
+        // SAFETY: a page below the high-water mark.
         self.is_seen(page)
             .then(|| unsafe { self.block_on(item_ref) })
     }
 
+    /// Returns the bytes from a ref to the end of its page.
+    ///
     /// # Safety
-    /// The ref's page lies below the high_water.
+    /// The ref's page is below the high-water mark.
     #[inline(always)]
     unsafe fn block_on(&self, item_ref: u64) -> Block<'_> {
         let offset = item_ref * UNIT;
-        // SAFETY: a page below the high_water lies in the region (REG-3), to its end.
+        // SAFETY: a page below the high-water mark lies in the region (REG-3), to its end.
         unsafe { Block::new(self.base().add(offset as usize), PAGE - offset % PAGE) }
     }
 
-    /// Copies the bytes at `offset` out of the file instead of the mapping: a stretch that was
-    /// given back meanwhile reads as zeroes, even when the file system has no page left to map
-    /// there. False: the file could not be read.
+    /// Copies the bytes at `offset` out of the file instead of the mapping. Pages that were given
+    /// back meanwhile read as zeroes, even if the file system has no page left to map there.
+    /// Returns false if the file could not be read.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> bool {
         match &self.backing {
             Backing::File { file, .. } => {
@@ -461,7 +468,7 @@ impl Drop for Region {
     }
 }
 
-/// Structures that consist of words only.
+/// Marks structures that consist of words only.
 ///
 /// # Safety
 /// No padding, no other types: any bytes are a valid value, and all access is atomic.

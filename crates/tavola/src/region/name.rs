@@ -1,5 +1,5 @@
-//! Names: a table's name stands for a file in the user's own directory; anything with a `/` in it
-//! is a path.
+//! Names of tables. A name means a file in the user's own directory; a name with a `/` in it is a
+//! path.
 
 use super::cause::explained;
 use super::location::Location;
@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Makes the directory of named tables, 0700, if the table will be in it.
+/// Makes the directory of named tables, with mode 0700, if the table will be in it.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
     let dir = directory();
     if path.parent() != Some(dir.as_path()) {

@@ -1,4 +1,4 @@
-//! Where the file of a name is: in the user's own directory, or at a path.
+//! Paths of tables' files: in the user's own directory, or as given.
 
 use crate::error::{Error, Result};
 use crate::sys;
@@ -51,7 +51,7 @@ pub fn path_of(name: impl AsRef<OsStr>) -> Result<PathBuf> {
     Ok(directory().join(name))
 }
 
-/// Whether the user named no directory.
+/// Returns whether the user named no directory.
 pub(super) fn is_default_directory() -> bool {
     std::env::var_os("TAVOLA_DIR").is_none_or(|dir| dir.is_empty())
 }

@@ -1,15 +1,15 @@
-//! A region of which this process maps only a part, as it may not map all of it.
+//! A region of which this process maps only a part, as it may not map all of it. Such a process
+//! gets no lock before its mapping covers all pages in use.
 //!
 //! The usual mapping is as long as the room, the most that `max_size` can be raised to. If that
 //! fails (`ulimit -v`, a checker with addresses of its own, thousands of tables), the mapping
-//! covers the pages in use and some more, and is extended in place when the high_water comes near
-//! its end. It never moves.
+//! covers the pages in use and some more. It is extended in place when the high-water mark comes
+//! near its end, and never moves.
 //!
-//! Pages below the high_water that are not mapped must not be taken for damage. So a process that
-//! cannot map all pages below the high_water gets no lock: what the holder follows lies below the
-//! high_water that it sees after it got the lock ([`Region::reaches_high_water`]), and only the
-//! holder of the pool's lock moves the high_water. Readers, who have no lock, ask when they find
-//! damage ([`Region::damaged`]).
+//! An unmapped page below the high-water mark must not be taken for damage. What the holder of a
+//! lock follows lies below the high-water mark that it loads after it got the lock
+//! ([`Region::reaches_high_water`]), and only the holder of the pool's lock raises the mark.
+//! Readers have no lock, so they check when they find damage ([`Region::damaged`]).
 
 use super::{Backing, Region};
 use crate::error::{Error, Result};
@@ -20,13 +20,13 @@ use std::io;
 use std::path::Path;
 
 impl Region {
-    /// Pages that are mapped, used or not.
+    /// Returns how many pages are mapped, used or not.
     #[inline(always)]
     pub(crate) fn mapped_pages(&self) -> u32 {
         (self.len.load(Ordering::Relaxed) / PAGE) as u32
     }
 
-    /// Whether all pages below the high_water are mapped, which is tried to bring about.
+    /// Extends the mapping to the high-water mark if necessary. Returns whether it covers that.
     #[inline(always)]
     pub(crate) fn reaches_high_water(&self) -> bool {
         self.len.load(Ordering::Relaxed) == self.geometry.room || self.extend_to_high_water()
@@ -37,7 +37,7 @@ impl Region {
         self.maps(self.used_end())
     }
 
-    /// Whether all pages below that number are mapped, which is tried to bring about.
+    /// Extends the mapping to that page if necessary. Returns whether it covers all pages below it.
     #[inline(always)]
     pub(crate) fn maps(&self, pages: u32) -> bool {
         pages <= self.mapped_pages() || self.extend(pages)
@@ -51,7 +51,7 @@ impl Region {
         let wanted = u64::from(pages) * PAGE;
         let is_long = file.with(|fd| Ok(mapping.extend(fd, wanted as usize)));
         let len = (mapping.len() as u64).min(self.geometry.room);
-        // Never lower: somebody may hold a lock because all was in reach.
+        // Never lower: another thread may hold a lock because everything was mapped.
         let mut seen = self.len.load(Ordering::Relaxed);
         while seen < len {
             match self.len.cas(seen, len, Ordering::Relaxed) {
@@ -62,7 +62,7 @@ impl Region {
         is_long.is_ok_and(|is_long| is_long)
     }
 
-    /// The error of a process that cannot map all pages in use.
+    /// Returns the error of a process that cannot map all pages in use.
     #[cold]
     pub(crate) fn out_of_reach(&self) -> Error {
         let path = self
@@ -71,7 +71,7 @@ impl Region {
         cannot_map(path, self.geometry.room, libc::ENOMEM)
     }
 
-    /// The error of a reader who found something that makes no sense.
+    /// Returns the error of a reader that found bytes that make no sense.
     #[cold]
     pub(crate) fn damaged<T>(&self, what: &'static str) -> Result<T> {
         if self.reaches_high_water() {
@@ -80,7 +80,7 @@ impl Region {
         Err(self.out_of_reach())
     }
 
-    /// Whether the table's bytes are part of core dumps of this process.
+    /// Sets whether the table's bytes are part of core dumps of this process.
     pub(crate) fn set_in_core_dumps(&self, are: bool) -> io::Result<()> {
         match &self.backing {
             Backing::File { mapping, .. } => mapping.set_in_core_dumps(are),
@@ -89,7 +89,7 @@ impl Region {
     }
 }
 
-/// Why a table cannot be mapped by this process, and what helps.
+/// Returns why this process cannot map a table, and what helps.
 pub(super) fn cannot_map(path: &Path, room: u64, errno: i32) -> Error {
     let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
     let cause = match (sys::process::address_limit(), errno) {

@@ -10,7 +10,7 @@ use crate::sys::process::{effective_uid, is_in_group};
 use std::io;
 use std::path::Path;
 
-/// Adds to the system's answer to opening a table what is in the way, if it refused access.
+/// Adds to the system's error of opening a table what prevents it, if access was refused.
 pub(super) fn opening(at: &Location, writable: bool, source: io::Error) -> io::Error {
     let (dir, name) = at.parts();
     with_advice(source, || match (dir.info_of(name, true), dir.info()) {
@@ -20,7 +20,7 @@ pub(super) fn opening(at: &Location, writable: bool, source: io::Error) -> io::E
     })
 }
 
-/// Adds to the system's answer to creating a table what is in the way, if it refused access.
+/// Adds to the system's error of creating a table what prevents it, if access was refused.
 pub(super) fn creating(at: &Location, source: io::Error) -> io::Error {
     let dir = at.parts().0;
     with_advice(source, || {
@@ -41,7 +41,7 @@ fn with_advice(source: io::Error, advice: impl FnOnce() -> Option<String>) -> io
     }
 }
 
-/// The bits that the group of a table needs, as digits of the mode.
+/// Returns the bits that the group of a table needs, as digits of the mode.
 fn needed(writable: bool) -> u32 {
     match writable {
         true => 0o060,

@@ -1,16 +1,17 @@
-//! Where samples and times are kept, which are backed by memory from the beginning.
+//! References to samples and latency histograms, which are backed by memory from the beginning.
 
 use super::{Region, Words};
 use crate::layout::{CacheSample, SAMPLES, TIMINGS, Timing};
 
 impl Region {
-    /// A place in the ring of samples. Numbers wrap, so that none lies outside.
+    /// Returns a place in the ring of samples. Numbers wrap, so that every place lies in the
+    /// region.
     pub(crate) fn sample(&self, number: u32) -> &CacheSample {
         let size = size_of::<CacheSample>() as u64;
         self.at(self.geometry.samples_off + u64::from(number % SAMPLES) * size)
     }
 
-    /// The row of times of a participant's slot.
+    /// Returns the latency histograms of a participant's slot.
     pub(crate) fn timing(&self, slot: u32) -> &Timing {
         let size = size_of::<Timing>() as u64;
         self.at(self.geometry.timings_off + u64::from(slot % TIMINGS) * size)

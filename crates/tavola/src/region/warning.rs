@@ -1,4 +1,4 @@
-//! What is wrong with a place for tables, although tables can be made there.
+//! Warnings about places where a table can be made but does not work as it should.
 
 use super::paths::path_of;
 use crate::error::Result;
@@ -44,12 +44,13 @@ pub fn warning(name: impl AsRef<OsStr>) -> Result<Option<String>> {
     })
 }
 
-/// Whether a table at this path is, or will be, on a file system that is memory. Unknown: yes.
+/// Returns whether a table at this path is, or will be, on a file system in memory; true if
+/// unknown.
 pub(crate) fn is_in_memory(path: &Path) -> bool {
     nearest(path, is_memory).unwrap_or(true)
 }
 
-/// Asks about the nearest that exists: the table, or the directory that it will be in.
+/// Asks about the nearest path that exists: the table, or the directory that it will be in.
 fn nearest<T>(path: &Path, ask: impl Fn(&Path) -> io::Result<T>) -> Option<T> {
     path.ancestors()
         .find_map(|place| match place.as_os_str().is_empty() {

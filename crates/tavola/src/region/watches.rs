@@ -1,4 +1,4 @@
-//! The records of watches, which are backed by memory when a table's first key is watched.
+//! The records of watches. They are backed by memory when a table's first key is watched.
 
 use super::{Region, Words};
 use crate::layout::{WATCHES, WATCHES_BACKED, WatchRecord};
@@ -6,13 +6,13 @@ use crate::sync::Ordering;
 use std::io;
 
 impl Region {
-    /// Whether the records of watches are backed by memory: else there is none.
+    /// Returns whether the records of watches are backed by memory. If not, no key is watched.
     pub(crate) fn has_watches(&self) -> bool {
         // Pairs with the release in `back_watches`.
         self.superblock().watches.load(Ordering::Acquire) == WATCHES_BACKED
     }
 
-    /// Backs them. A death between the two leaves them backed once more by the next.
+    /// Backs the records. If we die before the store, the next process backs them again.
     pub(crate) fn back_watches(&self) -> io::Result<()> {
         let (offset, len) = self.geometry.watches();
         self.allocate(offset, len)?;
@@ -21,7 +21,7 @@ impl Region {
         Ok(())
     }
 
-    /// One of the records of a shard, when they are backed; [`WATCHES`]: the one for all keys.
+    /// Returns a record of a shard, if the records are backed; [`WATCHES`] is the one for all keys.
     pub(crate) fn watch(&self, shard: u32, number: u32) -> &WatchRecord {
         let first = self.geometry.watches_of(shard & self.near.shard_mask);
         self.at(first + u64::from(number.min(WATCHES)) * size_of::<WatchRecord>() as u64)

@@ -1,15 +1,18 @@
-//! Stores that other threads see late (feature `shuttle`).
+//! Stores that other threads see late, for models (feature `shuttle`). Each thread has a queue of
+//! stores that are done for itself and not yet for the others.
 //!
-//! The checker knows one order of all accesses. A processor does not: what a thread stores reaches
-//! the others later, and a load that comes behind it may be done before. While [`late`] runs, a
-//! store or an exchange is taken back after it was done, and kept in a queue of its thread. The
-//! thread itself loads what it stored; others see the queues' stores in order, at some scheduling
-//! point later. A sequentially consistent fence empties the queue of its thread, and so does a copy
-//! of bytes into a region. A store or an exchange empties each queue that has its word, as it works
-//! on the newest value.
+//! The checker runs all accesses in one order. A processor does not: the others see a thread's
+//! store later, and a load that follows the store may be done before that. While [`late`] runs, a
+//! store or an exchange is undone right after it was done, and put in its thread's queue. The
+//! thread itself loads what it stored. Others see the stores of a queue in order, each at a later
+//! scheduling point.
 //!
-//! A model finds a missing fence between a store and a load in this way. It does not find a missing
-//! release or acquire: stores stay in order, and loads see one memory.
+//! - A sequentially consistent fence empties the queue of its thread; so does a copy of bytes into
+//!   a region.
+//! - A store or an exchange empties each queue that has its word, as it works on the newest value.
+//!
+//! So a model finds a missing fence between a store and a load. It does not find a missing release
+//! or acquire: stores stay in order, and all loads see one memory.
 
 use shuttle::current::{TaskId, try_get_current_task};
 use shuttle::rand::{Rng, thread_rng};
@@ -23,13 +26,13 @@ type Task = Option<TaskId>;
 
 /// A word of shared memory, by its width.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum WordAt {
     Half(*mut u32),
     Whole(*mut u64),
 }
 
-impl At {
-    /// `None`: bytes, which are not kept back.
+impl WordAt {
+    /// Returns `None` for bytes: stores of bytes are not delayed.
     fn of<T>(at: *const T) -> Option<Self> {
         match size_of::<T>() {
             4 => Some(Self::Half(at.cast_mut().cast())),
@@ -47,7 +50,7 @@ impl At {
 
     fn read(self) -> u64 {
         // SAFETY: a word of a region that a running model has mapped; the checker's threads are one
-        // thread of the system.
+        // system thread.
         unsafe {
             match self {
                 Self::Half(at) => u64::from(at.read()),
@@ -67,16 +70,16 @@ impl At {
     }
 }
 
-type Queue = VecDeque<(At, u64)>;
+type StoreQueue = VecDeque<(WordAt, u64)>;
 
-// One set a test, as in `model`.
+// One set per test, as in `model`.
 thread_local! {
     static IS_ON: Cell<bool> = const { Cell::new(false) };
-    /// At one of so many scheduling points the oldest store of a thread becomes visible.
+    /// The oldest store of some thread becomes visible at one of this many scheduling points.
     static ODDS: Cell<u32> = const { Cell::new(1) };
     /// What the word held before the store that is under way.
     static BEFORE: Cell<u64> = const { Cell::new(0) };
-    static QUEUES: RefCell<BTreeMap<usize, (Task, Queue)>> = const {
+    static QUEUES: RefCell<BTreeMap<usize, (Task, StoreQueue)>> = const {
         RefCell::new(BTreeMap::new())
     };
 }
@@ -85,14 +88,14 @@ fn is_on() -> bool {
     IS_ON.get() && super::checker::is_on()
 }
 
-/// The queue of this thread.
-fn with_own<T>(work: impl FnOnce(&mut Queue) -> T) -> T {
+/// Calls `work` with the queue of this thread.
+fn with_own<T>(work: impl FnOnce(&mut StoreQueue) -> T) -> T {
     let me = try_get_current_task();
     let number = me.map_or(0, usize::from);
-    QUEUES.with_borrow_mut(|all| work(&mut all.entry(number).or_insert((me, Queue::new())).1))
+    QUEUES.with_borrow_mut(|all| work(&mut all.entry(number).or_insert((me, StoreQueue::new())).1))
 }
 
-fn empty(queue: &mut Queue) {
+fn empty(queue: &mut StoreQueue) {
     queue.drain(..).for_each(|(at, value)| at.write(value));
 }
 
@@ -101,7 +104,7 @@ pub(super) fn show_all() {
     QUEUES.with_borrow_mut(|all| all.values_mut().for_each(|(_, queue)| empty(queue)));
 }
 
-/// A scheduling point: some thread's oldest store may become visible.
+/// Makes some thread's oldest store visible, with the probability of `ODDS`.
 pub(super) fn pass() {
     if !is_on() || !thread_rng().gen_ratio(1, ODDS.get()) {
         return;
@@ -121,29 +124,30 @@ pub(super) fn pass() {
     });
 }
 
-/// What this thread finds in a word whose memory holds `found`.
+/// Returns what this thread loads from a word if memory holds `found`.
 pub(super) fn newest<T: Copy>(at: *const T, found: T) -> T {
-    let Some(word) = At::of(at).filter(|_| is_on()) else {
+    let Some(word) = WordAt::of(at).filter(|_| is_on()) else {
         return found;
     };
     let own = with_own(|queue| queue.iter().rev().find(|(of, _)| *of == word).copied());
     match own {
-        // SAFETY: `At::of` took a type of this width.
-        Some((At::Half(_), value)) => unsafe { core::mem::transmute_copy(&(value as u32)) },
+        // SAFETY: `WordAt::of` took a type of this width.
+        Some((WordAt::Half(_), value)) => unsafe { core::mem::transmute_copy(&(value as u32)) },
         // SAFETY: the same.
-        Some((At::Whole(_), value)) => unsafe { core::mem::transmute_copy(&value) },
+        Some((WordAt::Whole(_), value)) => unsafe { core::mem::transmute_copy(&value) },
         None => found,
     }
 }
 
-/// A sequentially consistent fence: what this thread stored is seen.
+/// Makes this thread's stores visible, at a sequentially consistent fence.
 pub(super) fn show_own() {
     if is_on() {
         with_own(empty);
     }
 }
 
-/// Before bytes are copied out of a page: they are what this thread stored there.
+/// Makes this thread's stores visible before it copies bytes out of a page it has stored to: the
+/// copy has to have them.
 pub(super) fn show_page(bytes: *const u8) {
     let page = |addr: usize| addr / PAGE;
     if is_on() {
@@ -158,12 +162,12 @@ pub(super) fn show_page(bytes: *const u8) {
     }
 }
 
-/// Before a store or an exchange: it works on the newest value.
+/// Prepares a store or an exchange, so that it works on the newest value.
 pub(super) fn before<T>(at: *const T) {
     if !is_on() {
         return;
     }
-    let Some(word) = At::of(at) else {
+    let Some(word) = WordAt::of(at) else {
         return with_own(empty);
     };
     QUEUES.with_borrow_mut(|all| {
@@ -176,12 +180,12 @@ pub(super) fn before<T>(at: *const T) {
     BEFORE.set(word.read());
 }
 
-/// After it: others do not see it yet.
+/// Hides a store or an exchange from the other threads, after it was done.
 pub(super) fn after<T>(at: *const T) {
     if !is_on() {
         return;
     }
-    let Some(word) = At::of(at) else { return };
+    let Some(word) = WordAt::of(at) else { return };
     let (before, now) = (BEFORE.get(), word.read());
     if before != now {
         word.write(before);

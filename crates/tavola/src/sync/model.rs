@@ -1,7 +1,8 @@
-//! The model checker's side of `sync` (feature `shuttle`): every access is a scheduling point, a
-//! wait on a lock word is seen by the scheduler, and a thread may be told to die after a store.
+//! The model checker's side of `sync` (feature `shuttle`). Every access is a scheduling point, the
+//! scheduler knows which threads wait on a lock word, and a model can let a thread die after a
+//! store.
 //!
-//! Outside an execution of the checker, and inside [`quietly`], nothing of this takes place.
+//! None of this happens outside an execution of the checker, or inside [`quietly`].
 
 use super::W32;
 pub(crate) use super::checker::is_on;
@@ -22,31 +23,32 @@ struct Sleeper {
     is_woken: Rc<Cell<bool>>,
 }
 
-// The checker's threads all run on the system thread of their test, so these are one set a test.
+// The checker runs all its threads on the system thread of their test, so there is one set of these
+// per test.
 thread_local! {
-    /// Whether an exchange is a store to die after.
+    /// Whether a thread may also die after an exchange.
     static EXCHANGES: Cell<bool> = const { Cell::new(false) };
-    /// Bytes whose accesses are no scheduling points: from, to.
+    /// Bytes whose accesses are not scheduling points: from, to.
     static IGNORED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
     static SLEEPERS: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
-    /// Woken by a thread that unwinds: it may not change threads until it has.
+    /// Threads that an unwinding thread has woken: it may not change threads before it has unwound.
     static WOKEN: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
     static HELD: RefCell<HashMap<Option<TaskId>, u8>> = RefCell::new(HashMap::new());
-    /// Who dies, and after how many more stores.
+    /// Which threads die, and after how many more stores.
     static DEATHS: RefCell<HashMap<Option<TaskId>, u64>> = RefCell::new(HashMap::new());
 }
 
-/// Before an access: any thread may be the next to run.
+/// Lets any thread run next, before an access.
 pub(super) fn step(at: *const u8) {
     let (from, to) = IGNORED.get();
     super::late::pass();
     if !(from..to).contains(&at.addr()) && is_on() {
-        // A plain change of threads; `yield_now` would say that this one is waiting.
+        // A plain change of threads; `yield_now` would mean that this thread is waiting.
         thread::sleep(Duration::ZERO);
     }
 }
 
-/// This thread waits for another.
+/// Lets another thread run, as this one waits for it.
 pub(super) fn spin() {
     if is_on() {
         super::late::show_all();
@@ -54,7 +56,7 @@ pub(super) fn spin() {
     }
 }
 
-/// After a store: it may have been the last of its thread.
+/// Counts a store, and ends its thread if that was to die after it.
 pub(super) fn stored() {
     if !is_on() {
         return;
@@ -69,15 +71,15 @@ pub(super) fn stored() {
     }
 }
 
-/// After an exchange: as after a store, where models ask for it ([`with_exchanges`]).
+/// Counts an exchange as a store, if the model asks for that ([`with_exchanges`]).
 pub(super) fn exchanged() {
     if EXCHANGES.get() {
         stored();
     }
 }
 
-/// Sleeps until woken, if the word is `expected`. Time does not pass here: a wake that is lost
-/// shows as a deadlock.
+/// Sleeps until woken, if the word is `expected`. There is no time here: a lost wake-up shows as a
+/// deadlock.
 pub(crate) fn sleep(word: &W32, expected: u32) {
     step(word.0.as_ptr().cast());
     super::late::show_all();
@@ -114,7 +116,7 @@ pub(crate) fn wake(word: &W32, count: u32) {
     }
 }
 
-/// What `HELD` of the room `lock` is where one system thread runs all of the checker's.
+/// Stands in for `HELD` of the room `lock`, as one system thread runs all of the checker's threads.
 pub(crate) struct PerThread;
 
 impl PerThread {
@@ -130,10 +132,10 @@ impl PerThread {
     }
 }
 
-/// What a thread that was told to die unwinds with.
+/// The payload with which a thread unwinds that a model lets die.
 pub(crate) struct Death;
 
-/// Does what the threads of a test find when they begin, without scheduling points.
+/// Does `work` without scheduling points, such as what the threads of a test find when they begin.
 #[cfg(test)]
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     super::late::show_all();
@@ -143,8 +145,9 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Lets threads die after exchanges, too, while `work` runs. Only models without locks may: one
-/// that an exchange has just taken has no guard yet to abandon it, and would be held for ever.
+/// Lets threads die after exchanges, too, while `work` runs. Only models without locks may use it:
+/// a lock that an exchange has just taken has no guard yet that could abandon it, and would be held
+/// forever.
 #[cfg(test)]
 pub(crate) fn with_exchanges(work: impl FnOnce()) {
     EXCHANGES.set(true);
@@ -152,15 +155,15 @@ pub(crate) fn with_exchanges(work: impl FnOnce()) {
     EXCHANGES.set(false);
 }
 
-/// Takes the scheduling points away from `len` bytes: what happens elsewhere is seen the more
-/// often.
+/// Removes the scheduling points from accesses to `len` bytes: so the checker tries more orders of
+/// all other accesses.
 #[cfg(test)]
 pub(crate) fn ignore(from: *const u8, len: usize) {
     IGNORED.set((from.addr(), from.addr() + len));
 }
 
-/// Does `work` in this thread, which dies right after the `k`-th store of it, counted from 1; the
-/// locks it held are left as a panic leaves them. Says how many stores it made, if it lived.
+/// Does `work` in this thread, which dies right after its `k`-th store, counted from 1. The locks
+/// that it held are left as a panic leaves them. Returns how many stores it made, if it survived.
 #[cfg(test)]
 pub(crate) fn outlives(k: u64, work: impl FnOnce()) -> Option<u64> {
     let me = try_get_current_task();

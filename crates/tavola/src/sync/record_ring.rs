@@ -32,10 +32,10 @@ pub(crate) struct RecordRing {
 struct Places {
     begin: W64,
     end: W64,
-    places: [Place; PLACES],
+    places: [RingPlace; PLACES],
 }
 
-struct Place {
+struct RingPlace {
     turn: W64,
     record: [W64; WORDS],
 }
@@ -49,7 +49,7 @@ impl RecordRing {
         }
     }
 
-    /// Begins to take records in, or ends it.
+    /// Starts taking records in, or stops.
     pub(crate) fn listen(&self, on: bool) {
         if on {
             self.places.get_or_init(Places::new);
@@ -87,7 +87,7 @@ impl RecordRing {
 
 impl Places {
     fn new() -> Box<Self> {
-        let place = |number| Place {
+        let place = |number| RingPlace {
             turn: W64::new(number as u64),
             record: std::array::from_fn(|_| W64::new(0)),
         };
@@ -99,7 +99,7 @@ impl Places {
     }
 
     /// Returns the place whose `turn` is `more` above the position, and moves the position past it.
-    fn claim(&self, position: &W64, more: u64) -> Option<(&Place, u64)> {
+    fn claim(&self, position: &W64, more: u64) -> Option<(&RingPlace, u64)> {
         let mut at = position.load(Ordering::Relaxed);
         loop {
             let place = &self.places[at as usize % PLACES];

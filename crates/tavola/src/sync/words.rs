@@ -1,9 +1,9 @@
-//! Copies of which each access is an atomic one: those that users may let race, and all of them
-//! where Miri and ThreadSanitizer look on. An access has the size that all others at its place
-//! have: Miri knows no order between atomics of different sizes.
+//! Copies that consist of relaxed atomic accesses, one per word. They serve copies that users may
+//! let race, and all copies under Miri and ThreadSanitizer.
 //!
-//! A range is covered by aligned words. Its first and last word may hold bytes that do not belong
-//! to it; they belong to the same block or page, whose sizes are whole words.
+//! Every access has the size of all others at its address, as Miri defines no order between atomics
+//! of different sizes. A range is covered by aligned words. Its first and last word may hold bytes
+//! outside the range; these belong to the same block or page, whose sizes are multiples of a word.
 
 use super::W64;
 use core::ops::Range;
@@ -11,11 +11,11 @@ use core::sync::atomic::Ordering::Relaxed;
 
 const BYTES: usize = size_of::<u64>();
 
-/// The words that cover the range, each with the part of it that lies inside, and where in the
-/// range that part begins.
+/// Returns the words that cover the range; for each the part of it that lies inside, and the offset
+/// in the range at which that part begins.
 ///
 /// # Safety
-/// The range lies in the region, and with it the words that cover it.
+/// The range and the words that cover it lie in the region.
 unsafe fn cover<'a>(
     from: *const u8,
     len: usize,
@@ -24,12 +24,14 @@ unsafe fn cover<'a>(
     (0..(skew + len).div_ceil(BYTES)).map(move |number| {
         let begin = number * BYTES;
         let inside = skew.saturating_sub(begin)..BYTES.min(skew + len - begin);
-        // SAFETY: the caller's promise; aligned, as `skew` is taken off.
+        // SAFETY: the caller's promise; aligned, as `skew` is subtracted.
         let word = unsafe { &*from.sub(skew).add(begin).cast::<W64>() };
         (word, inside.clone(), begin + inside.start - skew)
     })
 }
 
+/// Copies process memory into the region.
+///
 /// # Safety
 /// As [`super::copy_in`].
 pub(super) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
@@ -44,6 +46,9 @@ pub(super) unsafe fn copy_in(dst: *mut u8, src: &[u8]) {
     }
 }
 
+/// Copies bytes of the region out.
+///
+///
 /// # Safety
 /// As [`super::copy_out`].
 pub(super) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
@@ -61,6 +66,8 @@ pub(super) unsafe fn copy_out(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
+/// Returns whether bytes of the region equal `other`.
+///
 /// # Safety
 /// As [`super::equals`].
 #[cfg(any(miri, tavola_checked))]

@@ -52,7 +52,7 @@ impl Table {
         core.read_many(keys, Stamped::of(Vec::new()), |i, entry| {
             found(
                 i,
-                entry.map(|entry| (&entry.value[..], core.details(entry.told))),
+                entry.map(|entry| (&entry.value[..], core.details(entry.shown))),
             );
         })
     }

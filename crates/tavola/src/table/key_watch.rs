@@ -102,8 +102,8 @@ impl KeyWatch {
         let core = &*self.core;
         let is_there = read_seated(core.region(), &self.key, self.hash, &mut found, core)?;
         Ok(KeyState {
-            token: is_there.then(|| core.token(found.told.version, &found.value.into_vec())),
-            expiry_ms: if is_there { found.told.expiry_ms } else { 0 },
+            token: is_there.then(|| core.token(found.shown.version, &found.value.into_vec())),
+            expiry_ms: if is_there { found.shown.expiry_ms } else { 0 },
         })
     }
 

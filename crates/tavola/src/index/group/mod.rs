@@ -1,10 +1,10 @@
-//! Matching a tag against the seven slots of a bucket at once.
+//! Matching a tag against the seven slots of a bucket at once. The result is a set of candidates:
+//! the caller loads each candidate's slot again as an atomic word, and rechecks misses.
 //!
 //! The tag fills the high 24 bits of a slot, so the high halves of the slots are compared as 32-bit
-//! lanes. SSE2 and NEON are part of their targets: nothing is chosen at run time. The result is a
-//! hint: each candidate's slot is loaded again as an atomic word, and misses are rechecked.
-//! Where every access must be an atomic one (Miri, the model checker, ThreadSanitizer), and on
-//! other targets, the portable loop takes their place.
+//! lanes. SSE2 and NEON are part of their targets, so nothing is chosen at run time. The portable
+//! loop is used on other targets, and under Miri, the model checker and ThreadSanitizer, where
+//! every access must be atomic.
 
 #[cfg(all(
     target_arch = "aarch64",
@@ -61,14 +61,15 @@ impl Iterator for Matches {
     }
 }
 
-/// Slots whose tag has this bit: no branch that half of the slots take.
+/// Returns the slots whose tag has this bit. There is no branch, as half of the slots would take
+/// it.
 #[inline(always)]
 pub(super) fn with_bit(bucket: &Bucket, bit: u32) -> Matches {
     let has = |slot: usize| slot_tag(bucket.slots[slot].load(Ordering::Relaxed)) >> bit & 1;
     Matches((0..SLOTS).fold(0, |slots, slot| slots | has(slot) << slot))
 }
 
-/// Slots whose tag is `tag`; an empty slot looks like tag 0.
+/// Returns the slots whose tag is `tag`; an empty slot counts as tag 0.
 #[inline(always)]
 pub(super) fn matches(bucket: &Bucket, tag: u32) -> Matches {
     Matches(imp::matches(bucket, tag) & ((1 << SLOTS) - 1))

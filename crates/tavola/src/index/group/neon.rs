@@ -1,9 +1,9 @@
-//! Two loads that part low and high halves. Each aligned 8 bytes of them are one access.
+//! Two loads that separate low and high halves. Each aligned 8 bytes of them are one access.
 
 use crate::layout::Bucket;
 use core::arch::aarch64::*;
 
-/// Bit i: slot i has the tag; the bits above 6 mean nothing.
+/// Returns a bit for each slot; bit i is set if slot i has the tag. The bits above 6 mean nothing.
 #[inline(always)]
 pub(super) fn matches(bucket: &Bucket, tag: u32) -> u32 {
     const BITS: [u32; 4] = [1, 2, 4, 8];

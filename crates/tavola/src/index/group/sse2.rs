@@ -3,7 +3,7 @@
 use crate::layout::Bucket;
 use core::arch::x86_64::*;
 
-/// Bit i: slot i has the tag; the bits above 6 mean nothing.
+/// Returns a bit for each slot; bit i is set if slot i has the tag. The bits above 6 mean nothing.
 #[inline(always)]
 pub(super) fn matches(bucket: &Bucket, tag: u32) -> u32 {
     let line: *const __m128i = core::ptr::from_ref(bucket).cast();

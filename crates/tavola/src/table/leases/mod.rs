@@ -133,14 +133,14 @@ impl Asking<'_> {
         if !self.core.read(key, hash, &mut found)? {
             return Ok(Ok(None));
         }
-        let fresh_ms = self.options.fresh_ms(&found.told, now_ms);
+        let fresh_ms = self.options.fresh_ms(&found.shown, now_ms);
         let (value, is_fresh) = (found.value.into_vec(), fresh_ms > 0);
-        if is_fresh && !self.options.is_early(&found.told, fresh_ms) {
+        if is_fresh && !self.options.is_early(&found.shown, fresh_ms) {
             return Ok(Err(value));
         }
         Ok(Ok(Some(ExistingValue {
             value,
-            expiry_ms: found.told.expiry_ms,
+            expiry_ms: found.shown.expiry_ms,
             is_fresh,
         })))
     }
