@@ -7,7 +7,7 @@ mod tags;
 use crate::change::{Aim, open_changed, write_changed};
 use crate::image::{Area, Image};
 use crate::lengths::Lengths;
-use crate::op::{Key, Op, Value};
+use crate::op::{Key, Value};
 use crate::region::damaged::{Damaged, tolerate};
 use crate::template::{Template, made};
 use crate::watch::{begin_operation, within_limit};
@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tags::TagPlayer;
 use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
+use tavola_model::{Life, Op};
 
 const MOST_OPS: usize = 40;
 /// What it may take, and may be told to take meanwhile.
@@ -92,7 +93,8 @@ enum End {
 
 #[derive(Arbitrary, Clone, Debug)]
 enum Step {
-    Op(Op),
+    /// One on the table, which follows.
+    Op,
     /// Asks for a key, which is stale or not by then.
     Lease(Key, bool, End),
     /// Ends one that was kept.
@@ -134,7 +136,7 @@ pub fn run(input: &[u8]) {
                 break;
             };
             begin_operation();
-            player.play(&step);
+            player.play(&step, &mut source);
             if source.is_empty() {
                 break;
             }
@@ -156,10 +158,10 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    fn play(&mut self, step: &Step) {
+    fn play(&mut self, step: &Step, source: &mut Unstructured) {
         let bytes = |key| self.lengths.key(key);
         match *step {
-            Step::Op(ref op) => tolerate(self.damaged.play(op)),
+            Step::Op => drop(self.damaged.play_next(source)),
             Step::Lease(key, is_stale, end) => {
                 let stale = if is_stale { 3 * HOUR } else { Duration::ZERO };
                 let options = LeaseOptions::new(HOUR).stale(stale).lease(HOUR);
@@ -187,7 +189,7 @@ impl Player<'_> {
                 }
             }
             Step::Crowd(first, count) => {
-                let op = Op::SetMany(first, count);
+                let op = Op::SetMany(self.lengths.many(first, count));
                 tolerate(self.damaged.play(&op));
                 tolerate(self.damaged.play(&op));
             }
@@ -269,7 +271,7 @@ fn template() -> &'static Template {
 
 fn fill(path: &Path) {
     let table = Table::open(path).expect("the table opens");
-    let attributes = |n| crate::op::Life::Long.attributes(n);
+    let attributes = |n: u8| Life::Hours(1).with(u32::from(n % 4));
     for n in 4..=255 {
         let size = u16::from(n) << 3 | if n % 32 == 7 { 0 } else { 3 };
         let value = Value { size, fill: n }.bytes();

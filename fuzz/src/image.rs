@@ -2,8 +2,8 @@
 //! the superblock's checksum.
 
 use crate::change::Aim;
-use crate::lengths::Fixed;
 use std::ops::Range;
+use tavola_model::Fixed;
 
 pub(crate) const PAGE: usize = 16 * 1024;
 const SHARDS: usize = 4096;

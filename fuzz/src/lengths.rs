@@ -1,7 +1,8 @@
 //! How long the keys and values of a table are: as they come, or all the same.
 
-use crate::op::{Key, Value, many};
+use crate::op::{Key, Value};
 use tavola::{Error, Options};
+use tavola_model::Fixed;
 
 /// Lengths of tables of fixed ones: words, aligned and not, no value, less than a word, a line and
 /// less, the longest.
@@ -18,74 +19,61 @@ const PAIRS: [(usize, usize); 8] = [
 /// Bytes of the pairs of one operation on many, at most.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Lengths that all keys and all values of a table have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fixed {
-    pub(crate) key: usize,
-    pub(crate) value: usize,
-    /// Whether items have room for a uid.
-    pub(crate) uids: bool,
+/// How many there are.
+pub(crate) const COUNT: usize = PAIRS.len();
+
+/// The lengths of that number.
+pub(crate) fn nth_fixed(number: usize, uids: bool) -> Fixed {
+    let (key, value) = PAIRS[number % COUNT];
+    Fixed { key, value, uids }
 }
 
-impl Fixed {
-    pub(crate) const COUNT: usize = PAIRS.len();
-
-    pub(crate) fn nth(number: usize, uids: bool) -> Self {
-        let (key, value) = PAIRS[number % Self::COUNT];
-        Self { key, value, uids }
-    }
-
-    /// The key of a number, which is told by its first three bytes.
-    pub(crate) fn key_of(self, number: u32) -> Vec<u8> {
-        key_of(number, self.key)
-    }
-
-    pub(crate) fn value_of(self, number: u32) -> Vec<u8> {
-        let bytes = number.to_le_bytes().into_iter();
-        bytes.cycle().take(self.value).collect()
-    }
-
-    fn key(self, key: Key) -> Vec<u8> {
-        let len = match key.0 {
-            0..=2 => return key.bytes(),
-            n if n % 16 == 3 => self.key - 1,
-            n if n % 16 == 4 => self.key + 1,
-            _ => self.key,
-        };
-        key_of(u32::from(key.0), len)
-    }
-
-    fn value(self, value: Value) -> Vec<u8> {
-        let len = match value.size & 15 {
-            0 => return value.bytes(),
-            1 => self.value.saturating_sub(1),
-            2 => self.value + 1,
-            // A word, as values that are changed in place are.
-            3 => 8,
-            _ => self.value,
-        };
-        value.filled(len)
-    }
-
-    /// Of every eighth batch one key or one value is too long.
-    fn many(self, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let most = MOST_BYTES / (self.key + self.value);
-        let numbers = (u32::from(first)..).take(most.min(usize::from(count) * 8));
-        let pair = |number| (self.key_of(number), self.value_of(number));
-        let mut pairs: Vec<_> = numbers.map(pair).collect();
-        let odd = usize::from(first >> 4) % pairs.len().max(1);
-        if let (7, Some((key, value))) = (first % 8, pairs.get_mut(odd)) {
-            let part = if first & 8 == 0 { key } else { value };
-            part.push(b'x');
-        }
-        pairs
-    }
-}
-
-fn key_of(number: u32, len: usize) -> Vec<u8> {
+/// The key of a number, which is told by its first three bytes.
+pub(crate) fn key_of(number: u32, len: usize) -> Vec<u8> {
     let mut key = number.to_le_bytes().to_vec();
     key.resize(len, b'k');
     key
+}
+
+pub(crate) fn value_of(number: u32, len: usize) -> Vec<u8> {
+    let bytes = number.to_le_bytes().into_iter();
+    bytes.cycle().take(len).collect()
+}
+
+fn fixed_key(fixed: Fixed, key: Key) -> Vec<u8> {
+    let len = match key.0 {
+        0..=2 => return key.bytes(),
+        n if n % 16 == 3 => fixed.key - 1,
+        n if n % 16 == 4 => fixed.key + 1,
+        _ => fixed.key,
+    };
+    key_of(u32::from(key.0), len)
+}
+
+fn fixed_value(fixed: Fixed, value: Value) -> Vec<u8> {
+    let len = match value.size & 15 {
+        0 => return value.bytes(),
+        1 => fixed.value.saturating_sub(1),
+        2 => fixed.value + 1,
+        // A word, as values that are changed in place are.
+        3 => 8,
+        _ => fixed.value,
+    };
+    value.filled(len)
+}
+
+/// Of every eighth batch one key or one value is too long.
+fn fixed_many(fixed: Fixed, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let most = MOST_BYTES / (fixed.key + fixed.value);
+    let numbers = (u32::from(first)..).take(most.min(usize::from(count) * 8));
+    let pair = |number| (key_of(number, fixed.key), value_of(number, fixed.value));
+    let mut pairs: Vec<_> = numbers.map(pair).collect();
+    let odd = usize::from(first >> 4) % pairs.len().max(1);
+    if let (7, Some((key, value))) = (first % 8, pairs.get_mut(odd)) {
+        let part = if first & 8 == 0 { key } else { value };
+        part.push(b'x');
+    }
+    pairs
 }
 
 /// The lengths of a table; `None`: as they come.
@@ -128,11 +116,6 @@ impl Lengths {
         self.fit_key(key) && self.fit_value(value_len)
     }
 
-    /// Whether a value can have more added to it.
-    pub(crate) fn bear(self, more: &[u8]) -> bool {
-        self.0.is_none() || more.is_empty()
-    }
-
     /// A key and a value of these lengths, with these beginnings.
     pub(crate) fn entry(self, key: &[u8], value: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let (mut key, mut value) = (key.to_vec(), value.to_vec());
@@ -150,12 +133,13 @@ impl Lengths {
 
     /// The bytes of a key; most fit.
     pub(crate) fn key(self, key: Key) -> Vec<u8> {
-        self.0.map_or_else(|| key.bytes(), |fixed| fixed.key(key))
+        self.0
+            .map_or_else(|| key.bytes(), |fixed| fixed_key(fixed, key))
     }
 
     /// The bytes of a value; most fit.
     pub(crate) fn value(self, value: Value) -> Vec<u8> {
-        let fixed = |fixed: Fixed| fixed.value(value);
+        let fixed = |fixed| fixed_value(fixed, value);
         self.0.map_or_else(|| value.bytes(), fixed)
     }
 
@@ -168,20 +152,23 @@ impl Lengths {
         }
     }
 
-    /// Another value than this one, if there is one.
+    /// Another value than this one that fits, if there is one.
     pub(crate) fn other(self, value: &[u8]) -> Vec<u8> {
+        let other: Vec<u8> = value.iter().map(|byte| byte.wrapping_add(1)).collect();
         match self.0 {
-            None => [value, b"x"].concat(),
-            Some(_) => value.iter().map(|byte| byte.wrapping_add(1)).collect(),
+            None => [&other[..], b"x"].concat(),
+            Some(_) => self.entry(b"", &other).1,
         }
     }
 
     /// The keys and values of an operation on many; most fit.
     pub(crate) fn many(self, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
         let any = || {
-            let keys = many(first, count).into_iter();
-            keys.map(|key| (key.to_vec(), key.to_vec())).collect()
+            let numbers = u32::from(first)..u32::from(first) + u32::from(count) * 8;
+            let keys = numbers.map(|number| number.to_le_bytes().to_vec());
+            keys.map(|key| (key.clone(), key)).collect()
         };
-        self.0.map_or_else(any, |fixed| fixed.many(first, count))
+        self.0
+            .map_or_else(any, |fixed| fixed_many(fixed, first, count))
     }
 }

@@ -1,8 +1,9 @@
 //! Operations, as an input tells them.
 
-use arbitrary::Arbitrary;
-use std::time::Duration;
-use tavola::{Attributes, Expiry, Hint};
+use crate::lengths::Lengths;
+use arbitrary::{Arbitrary, Result, Unstructured};
+use tavola::Hint;
+use tavola_model::{Life, Op, Uid};
 
 /// One of a small set of keys, so that operations meet.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -51,108 +52,129 @@ impl Value {
 
 /// A uid that was told some time, with its generation or without, or any number at all.
 #[derive(Arbitrary, Clone, Copy, Debug)]
-pub enum Uid {
+enum Named {
     Told(u16),
     Plain(u16),
     Number(u32),
 }
 
-impl Uid {
+impl Named {
     /// What to ask for; the last uids told come first.
-    pub fn hint(self, told: &[Hint]) -> Hint {
+    fn uid(self, told: &[Hint]) -> Uid {
         let nth = |n: u16| {
             let n = usize::from(n) % told.len().max(1);
             told.iter().rev().nth(n).copied()
         };
-        match self {
+        Uid::Hint(match self {
             Self::Told(n) => nth(n).unwrap_or(Hint::from(0)),
             Self::Plain(n) => nth(n).map_or(0, Hint::uid).into(),
             Self::Number(number) => number.into(),
-        }
+        })
     }
 }
 
-/// When a key expires: never or long after the input's end, or at once. Nothing waits for a time.
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
-    Default,
-    Endless,
-    Long,
-    Over,
+/// One of so many, as `Arbitrary` draws the variant of an enum.
+fn one_of(source: &mut Unstructured, count: u64) -> Result<u64> {
+    Ok((u64::from(u32::arbitrary(source)?) * count) >> 32)
 }
 
-impl Life {
-    /// Longer than any input takes.
-    pub const LONG: Duration = Duration::from_secs(3600);
-
-    pub fn expiry(self) -> Expiry {
-        match self {
-            Self::Default => Expiry::Default,
-            Self::Endless => Expiry::Never,
-            Self::Long => Expiry::After(Self::LONG),
-            Self::Over => Expiry::PAST,
-        }
-    }
-
-    /// With flags of the user's, often none.
-    pub fn attributes(self, flags: u8) -> Attributes {
-        Attributes {
-            expiry: self.expiry(),
-            flags: u32::from(flags % 4),
-        }
-    }
-
-    /// Whether a key with these is one like any other, where the table has no time to live.
-    pub fn says_nothing(self, flags: u8) -> bool {
-        matches!(self, Self::Default | Self::Endless) && self.attributes(flags).flags == 0
-    }
+/// Draws operations on a table of these lengths, of which these uids were told.
+pub(crate) struct Draw<'a, 'b> {
+    pub(crate) source: &'a mut Unstructured<'b>,
+    pub(crate) lengths: Lengths,
+    pub(crate) told: &'a [Hint],
 }
 
-/// One operation.
-#[derive(Arbitrary, Clone, Debug)]
-pub enum Op {
-    Get(Key),
-    Contains(Key),
-    Set(Key, Value),
-    Add(Key, Value),
-    Replace(Key, Value),
-    Append(Key, Value),
-    Prepend(Key, Value),
-    Swap(Key, Value),
-    Remove(Key),
-    Take(Key),
-    Update(Key, Value),
-    Incr(Key, u64),
-    Decr(Key, u64),
-    /// With a token that is right, or of the time before another change.
-    CompareAndSwap(Key, Value, bool),
-    /// Many short keys at once, so that segments split.
-    SetMany(u16, u8),
-    RemoveMany(u16, u8),
-    GetMany(u16, u8),
-    SetUid(Key, Value),
-    UidOf(Key),
-    GetByUid(Uid),
-    SetByUid(Uid, Value),
-    RemoveByUid(Uid),
-    KeyOfUid(Uid),
-    /// So many that the uids of several chunks are given out.
-    SetUidMany(u16, u8),
-    SetWith(Key, Value, Life, u8),
-    Touch(Key, Life),
-    GetAndTouch(Key, Life),
-    Persist(Key),
-    Ttl(Key),
-    Walk,
-    Check,
-    Clear,
-    Maintain,
-    Stats,
-}
+impl<'b> Draw<'_, 'b> {
+    /// The next operation of the input, or one on many keys as one on each. The inputs that are
+    /// kept tell an operation by its number here.
+    pub(crate) fn next(&mut self) -> Result<Vec<Op>> {
+        let op = match one_of(self.source, 34)? {
+            0 => Op::Get(self.key()?),
+            1 => Op::Contains(self.key()?),
+            2 => Op::Set(self.key()?, self.value()?),
+            3 => Op::Add(self.key()?, self.value()?),
+            4 => Op::Replace(self.key()?, self.value()?),
+            5 => Op::Append(self.key()?, self.more()?),
+            6 => Op::Prepend(self.key()?, self.more()?),
+            7 => Op::Swap(self.key()?, self.value()?),
+            8 => Op::Remove(self.key()?),
+            9 => Op::Take(self.key()?),
+            10 => Op::Turn(self.key()?, self.value()?),
+            11 => Op::Incr(self.key()?, self.any()?),
+            12 => Op::Decr(self.key()?, self.any()?),
+            13 => {
+                let (key, value, is_late) = (self.key()?, self.value()?, self.any()?);
+                let between = self.lengths.other(&value);
+                Op::CompareAndSwap(key, value, bool::then_some(is_late, between))
+            }
+            14 => Op::SetMany(self.many()?),
+            15 => {
+                return Ok(self
+                    .many()?
+                    .into_iter()
+                    .map(|(key, _)| Op::Remove(key))
+                    .collect());
+            }
+            16 => Op::GetMany(self.many()?.into_iter().map(|(key, _)| key).collect()),
+            17 => Op::SetUid(self.key()?, self.value()?),
+            18 => Op::UidOf(self.key()?),
+            19 => Op::GetByUid(self.uid()?),
+            20 => Op::SetByUid(self.uid()?, self.value()?),
+            21 => Op::RemoveByUid(self.uid()?),
+            22 => Op::KeyOfUid(self.uid()?),
+            // So many that the uids of several chunks are given out.
+            23 => {
+                let pairs = self.many()?.into_iter();
+                return Ok(pairs.map(|(key, value)| Op::SetUid(key, value)).collect());
+            }
+            24 => Op::SetWith(self.key()?, self.value()?, self.life()?, self.flags()?),
+            25 => Op::Touch(self.key()?, self.life()?),
+            26 => Op::GetAndTouch(self.key()?, self.life()?),
+            27 => Op::Persist(self.key()?),
+            28 => Op::Ttl(self.key()?),
+            29 => Op::Walk,
+            30 => Op::Check,
+            31 => Op::Clear,
+            32 => return Ok(vec![Op::Maintain, Op::RemoveExpired]),
+            _ => Op::Stats,
+        };
+        Ok(vec![op])
+    }
 
-/// The keys of an operation on many.
-pub fn many(first: u16, count: u8) -> Vec<[u8; 4]> {
-    (0..u32::from(count) * 8)
-        .map(|n| (u32::from(first) + n).to_le_bytes())
-        .collect()
+    fn any<T: Arbitrary<'b>>(&mut self) -> Result<T> {
+        self.source.arbitrary()
+    }
+
+    fn key(&mut self) -> Result<Vec<u8>> {
+        Ok(self.lengths.key(self.any()?))
+    }
+
+    fn value(&mut self) -> Result<Vec<u8>> {
+        Ok(self.lengths.value(self.any()?))
+    }
+
+    fn more(&mut self) -> Result<Vec<u8>> {
+        Ok(self.lengths.more(self.any()?))
+    }
+
+    /// Keys and values of an operation on many, short and so many that segments split.
+    fn many(&mut self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        Ok(self.lengths.many(self.any()?, self.any()?))
+    }
+
+    fn uid(&mut self) -> Result<Uid> {
+        Ok(self.any::<Named>()?.uid(self.told))
+    }
+
+    /// Never or long after the input's end, or at once. Nothing waits for a time.
+    fn life(&mut self) -> Result<Life> {
+        let all = [Life::Default, Life::Forever, Life::Hours(1), Life::Gone];
+        Ok(all[one_of(self.source, 4)? as usize])
+    }
+
+    /// Often none.
+    fn flags(&mut self) -> Result<u32> {
+        Ok(u32::from(self.any::<u8>()? % 4))
+    }
 }

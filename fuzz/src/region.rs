@@ -6,9 +6,8 @@ pub(crate) mod damaged;
 use crate::change::{MOST_CHANGES, open_changed, write_changed};
 use crate::image::Area;
 use crate::lengths::Lengths;
-use crate::op::Op;
 use crate::template::{fixed_template, template};
-use crate::watch::{begin_operation, within_limit};
+use crate::watch::within_limit;
 use arbitrary::{Arbitrary, Unstructured};
 use damaged::{Damaged, tolerate};
 use std::collections::HashSet;
@@ -38,11 +37,9 @@ pub fn run(input: &[u8]) {
         let lengths = Lengths(image.fixed());
         let mut damaged = Damaged::new(&table, lengths, template.hints.clone());
         for _ in 0..MOST_OPS {
-            let Ok(op) = Op::arbitrary(&mut source) else {
+            if !damaged.play_next(&mut source) {
                 break;
-            };
-            begin_operation();
-            tolerate(damaged.play(&op));
+            }
             if source.is_empty() {
                 break;
             }

@@ -1,13 +1,14 @@
 //! The tables that are damaged: the same bytes in every run, but for times.
 
 use crate::image::Image;
-use crate::lengths::{Fixed, Lengths};
-use crate::op::{Key, Life, Value};
+use crate::lengths::{COUNT, Lengths, key_of, nth_fixed, value_of};
+use crate::op::{Key, Value};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tavola::{Hint, Options, Table};
+use tavola_model::{Fixed, Life};
 
 /// Where they are made.
 const DIR: &str = "/dev/shm";
@@ -34,10 +35,9 @@ pub(crate) fn template() -> &'static Template {
 /// A table of fixed lengths, made when it is first asked for; the lowest bit says whether it has
 /// uids.
 pub(crate) fn fixed_template(number: u8) -> &'static Template {
-    static TEMPLATES: [OnceLock<Template>; 2 * Fixed::COUNT] =
-        [const { OnceLock::new() }; 2 * Fixed::COUNT];
+    static TEMPLATES: [OnceLock<Template>; 2 * COUNT] = [const { OnceLock::new() }; 2 * COUNT];
     let number = usize::from(number) % TEMPLATES.len();
-    let fixed = Fixed::nth(number / 2, number % 2 == 1);
+    let fixed = nth_fixed(number / 2, number % 2 == 1);
     TEMPLATES[number].get_or_init(|| build(Lengths(Some(fixed)), |path| fill_fixed(path, fixed)))
 }
 
@@ -110,9 +110,9 @@ fn fill(path: &Path) -> Vec<Hint> {
     for n in 60..=120 {
         let (key, value) = (Key(n).bytes(), table.get(&Key(n).bytes()));
         let value = value.expect("a key").expect("a value");
-        let life = [Life::Endless, Life::Long][usize::from(n / 4 % 2)];
+        let life = [Life::Forever, Life::Hours(1)][usize::from(n / 4 % 2)];
         table
-            .set_with(&key, &value, life.attributes(n))
+            .set_with(&key, &value, life.with(u32::from(n % 4)))
             .expect("it fits");
     }
     for n in (0..1500u64).step_by(3) {
@@ -124,7 +124,7 @@ fn fill(path: &Path) -> Vec<Hint> {
     let hints = (0..=255).step_by(2).filter_map(hint_of).collect();
     // Last, and few: their items are not searched for yet.
     for n in (60..=120).filter(|n| n % 8 == 4 || n % 8 == 7) {
-        let touched = table.touch(&Key(n).bytes(), Life::Over.expiry());
+        let touched = table.touch(&Key(n).bytes(), Life::Gone.expiry());
         assert!(touched.expect("it fits"), "key {n}");
     }
     let report = table.check().expect("it is checked");
@@ -151,7 +151,8 @@ fn fill_fixed(path: &Path, fixed: Fixed) -> Vec<Hint> {
     let table = Table::open(path).expect("the table opens");
     let most = MOST_BYTES / (fixed.key + fixed.value);
     let numbers = 0..most.min(MOST_ITEMS) as u32;
-    let [key, value] = [Fixed::key_of, Fixed::value_of].map(|of| move |n| of(fixed, n));
+    let key = |n| key_of(n, fixed.key);
+    let value = |n| value_of(n, fixed.value);
     if fixed.uids {
         for n in numbers.clone() {
             table.set_uid(&key(n), &value(n)).expect("it fits");

@@ -3,8 +3,10 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 13] = [
-    ("tavola", &[]),
+const DIRECTION: [(&str, &[&str]); 14] = [
+    // For its tests.
+    ("tavola", &["tavola-model"]),
+    ("tavola-model", &["tavola"]),
     ("tavola-proto", &[]),
     ("tavola-capi", &["tavola"]),
     ("tavola-client", &["tavola-proto"]),
@@ -14,14 +16,14 @@ const DIRECTION: [(&str, &[&str]); 13] = [
         "tavola-bench",
         &["tavola", "tavola-client", "tavola-program", "tavola-proto"],
     ),
-    ("tavola-torture", &["tavola"]),
+    ("tavola-torture", &["tavola", "tavola-model"]),
     ("tavola-tracing", &["tavola"]),
     (
         "tavola-cli",
         &["tavola", "tavola-client", "tavola-program", "tavola-server"],
     ),
     ("tavola-python", &["tavola"]),
-    ("tavola-fuzz", &["tavola", "tavola-proto"]),
+    ("tavola-fuzz", &["tavola", "tavola-model", "tavola-proto"]),
     ("xtask", &[]),
 ];
 

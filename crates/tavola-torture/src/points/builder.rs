@@ -1,13 +1,14 @@
 //! The files of cases, made by using a table.
 
 use super::case::{FIXED, Hints, Prepared, Start, Versions};
-use super::op::{Model, Op, Seat, with_attributes};
+use super::seat::Seat;
 use crate::image::Image;
 use crate::scratch::Scratch;
 use crate::value::{sealed, sealed_word};
 use std::path::PathBuf;
 use std::rc::Rc;
 use tavola::{Options, Table, killpoint};
+use tavola_model::{Answer, Model, Op, Refusal, brief, perform};
 
 /// Bytes a table of a case may grow to, unless it says otherwise.
 const SIZE: u64 = 8 << 20;
@@ -117,9 +118,20 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn apply(&mut self, op: &Op) -> Prepared<()> {
-        apply(&self.table, op)?;
-        op.model(&mut self.model);
-        Ok(())
+        match self.has_room(op)? {
+            true => Ok(()),
+            false => Err(format!("there is no room for {}", brief(op)).into()),
+        }
+    }
+
+    /// Does an operation; false: there is no room for it.
+    pub(crate) fn has_room(&mut self, op: &Op) -> Prepared<bool> {
+        let (answer, _) = apply(&self.table, op)?;
+        // A cache may have lost any key.
+        if !matches!(op, Op::Get(_)) {
+            self.model.take(op, &answer)?;
+        }
+        Ok(answer != Answer::Refused(Refusal::Full))
     }
 
     pub(crate) fn segments(&self) -> Prepared<u64> {
@@ -164,7 +176,9 @@ impl<'a> Builder<'a> {
     /// The file, and what it holds.
     pub(crate) fn image(self) -> Prepared<Start> {
         drop(self.table);
-        Ok((Image::load(&self.path)?, Rc::new(self.model)))
+        let mut model = self.model;
+        model.release();
+        Ok((Image::load(&self.path)?, Rc::new(model)))
     }
 
     /// Does operations until one costs what is wanted: the file `lead` operations before that one,
@@ -319,7 +333,7 @@ impl<'a> Builder<'a> {
 /// Does something in a thread of its own; says what came of it, and how many stores it made. A
 /// thread does its share of housekeeping after so many writes: so neither what is prepared nor what
 /// victims do depends on how much was written before.
-fn alone(work: impl FnOnce() -> tavola::Result<bool> + Send) -> Prepared<(bool, u64)> {
+fn alone<T: Send>(work: impl FnOnce() -> tavola::Result<T> + Send) -> Prepared<(T, u64)> {
     let counted = || {
         killpoint::die_at(0);
         work().map(|done| (done, killpoint::passed()))
@@ -328,28 +342,17 @@ fn alone(work: impl FnOnce() -> tavola::Result<bool> + Send) -> Prepared<(bool, 
     Ok(outcome.map_err(|_| "a panic while a case was prepared")??)
 }
 
-fn apply(table: &Table, op: &Op) -> Prepared<u64> {
-    let done = alone(|| match op {
-        Op::Set(key, value) => table.set(key, value).map(|()| true),
-        Op::SetMany(pairs) => table.set_many(pairs).map(|()| true),
-        Op::Incr(key, by) => table.incr(key, *by).map(|_| true),
-        Op::Remove(key) => table.remove(key),
-        Op::Get(key) => table.get(key).map(|_| true),
-        Op::Compact => table.compact().map(|_| true),
-        other => match with_attributes(table, other) {
-            Some(done) => done,
-            None => Seat::new(table.path()).apply(other),
-        },
-    })?;
-    match done {
-        (true, stores) => Ok(stores),
-        (false, _) => Err(format!("{op:?} gave another answer than it should have").into()),
-    }
+fn apply(table: &Table, op: &Op) -> Prepared<(Answer, u64)> {
+    alone(|| match op {
+        // Its owner is another handle.
+        Op::Lease(..) => Seat::new(table.path()).apply(op),
+        op => perform(table, op),
+    })
 }
 
 fn cost(table: &Table, op: &Op) -> Prepared<Cost> {
     let before = table.stats()?;
-    let stores = apply(table, op)?;
+    let (_, stores) = apply(table, op)?;
     let after = table.stats()?;
     Ok(Cost {
         stores,

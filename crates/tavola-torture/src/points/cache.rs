@@ -2,8 +2,8 @@
 //! and it stays within its capacity.
 
 use super::case::Case;
-use super::op::{Model, Op};
 use tavola::Table;
+use tavola_model::{Model, Op};
 
 fn failed(error: tavola::Error) -> String {
     error.to_string()

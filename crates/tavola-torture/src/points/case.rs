@@ -1,13 +1,13 @@
 //! A case: the file a victim begins with, what it does, and what it should find.
 
-use super::held::Held;
-use super::op::{Bytes, Effect, Model, Op};
 use crate::image::Image;
 use crate::value::{HEAD, sealed};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::error::Error;
 use std::rc::Rc;
 use tavola::{CasToken, Hint};
+use tavola_model::{Answer, Bytes, Effect, Held, Model, Op, Refusal};
 
 /// The lengths of tables of fixed ones.
 pub(crate) const FIXED: (usize, usize) = (16, HEAD + 20);
@@ -24,11 +24,16 @@ pub(crate) struct Case {
     /// What the file holds.
     pub(crate) model: Rc<Model>,
     pub(crate) ops: Vec<Op>,
+    answers: OnceCell<Vec<Answer>>,
     /// Of the operations, the first so many are done before stores are counted: they lead up to
     /// what is meant.
     pub(crate) prelude: usize,
     /// Whether opening and attaching are killed too.
     pub(crate) armed_from_start: bool,
+    /// Whether the end of the handle is killed too.
+    pub(crate) closes: bool,
+    /// Some of its operations find their keys missing, as is meant.
+    pub(crate) misses: bool,
     /// Its file is what a victim left: the operation is the one that stumbles over it.
     pub(crate) is_aftermath: bool,
     /// Keys a survivor sets afterwards, so that the index grows on what the dead one left.
@@ -79,8 +84,11 @@ impl Case {
             image,
             model,
             ops,
+            answers: OnceCell::new(),
             prelude: 0,
             armed_from_start: false,
+            closes: false,
+            misses: false,
             is_aftermath: false,
             growth: 40,
             is_full: false,
@@ -108,6 +116,16 @@ impl Case {
 
     pub(crate) fn armed_from_start(mut self) -> Self {
         self.armed_from_start = true;
+        self
+    }
+
+    pub(crate) fn closes(mut self) -> Self {
+        self.closes = true;
+        self
+    }
+
+    pub(crate) fn misses(mut self) -> Self {
+        self.misses = true;
         self
     }
 
@@ -166,13 +184,41 @@ impl Case {
         self
     }
 
+    /// What an operation should answer, and what it may change.
+    fn expect(&self, model: &Model, op: &Op) -> (Answer, Effect) {
+        match op {
+            Op::Set(..) if self.is_full => (Answer::Refused(Refusal::Full), Effect::new()),
+            op => model.expect(op),
+        }
+    }
+
+    /// Does an operation to a model; where there is no room it changes nothing.
+    fn apply(&self, model: &mut Model, op: &Op) {
+        if !self.is_full {
+            model.apply(op);
+        }
+    }
+
+    /// What its operations should answer.
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.answers.get_or_init(|| {
+            let mut model = Model::clone(&self.model);
+            let next = |op| {
+                let (answer, _) = self.expect(&model, op);
+                self.apply(&mut model, op);
+                answer
+            };
+            self.ops.iter().map(next).collect()
+        })
+    }
+
     /// What the table holds after `done` operations, and what the one under way may change.
     pub(crate) fn after(&self, done: usize) -> (Model, Effect) {
         let mut model = Model::clone(&self.model);
         for op in &self.ops[..done] {
-            op.model(&mut model);
+            self.apply(&mut model, op);
         }
-        let pending = self.ops.get(done).map(|op| op.effect(&model));
+        let pending = self.ops.get(done).map(|op| self.expect(&model, op).1);
         (model, pending.unwrap_or_default())
     }
 
@@ -181,11 +227,11 @@ impl Case {
         let mut model = Model::clone(&self.model);
         let mut allowed = Allowed::new();
         for op in &self.ops {
-            for (key, value) in op.effect(&model) {
+            for (key, value) in self.expect(&model, op).1 {
                 let first = || vec![model.get(&key).cloned()];
                 allowed.entry(key.clone()).or_insert_with(first).push(value);
             }
-            op.model(&mut model);
+            self.apply(&mut model, op);
         }
         allowed
     }

@@ -2,7 +2,6 @@
 //! its own.
 
 use super::case::Case;
-use super::op::Op;
 use super::survivor::{Style, before_recovery};
 use super::{reader, survivor, uids, victim};
 use crate::board::{Board, Count, Of};
@@ -15,6 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
+use tavola_model::Op;
 
 /// How often a victim that waits is sent again, if it had fewer stores than the longest wait makes.
 const AGAIN: u32 = 20;
@@ -149,6 +149,8 @@ impl<'a> Lane<'a> {
 
     /// Runs a victim on the file as it is; 0: it lives.
     pub(crate) fn victim(&self, case: &Case, k: u64) -> io::Result<Outcome> {
+        // Once for all victims of this process.
+        case.answers();
         let pid = fork(|| victim::run(case, &self.path, self.board, self.number, k))?;
         let ended = wait(pid)?;
         if ended.was_killed() {

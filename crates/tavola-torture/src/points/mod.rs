@@ -16,14 +16,13 @@ mod cache;
 mod case;
 mod cases;
 mod create;
-mod held;
 mod lane;
 mod leases;
 mod left;
-mod op;
 mod raise;
 mod reader;
 mod recovery;
+mod seat;
 mod survivor;
 mod tags;
 mod uids;
@@ -39,6 +38,7 @@ use lane::{Lane, Outcome};
 use recovery::Seen;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
+use tavola_model::Answer;
 
 /// Faults after which it makes no sense to go on.
 const ENOUGH: u64 = 200;
@@ -176,6 +176,10 @@ impl Run<'_> {
     /// what kind of state each of them left.
     fn points_of(&self, case: &Case) -> Prepared<(Tally, Vec<(u64, u64)>)> {
         let stores = self.lane(0).stores(case)?;
+        let may_miss = case.misses || case.expires || case.is_cache;
+        if !may_miss && case.answers().iter().any(Answer::is_miss) {
+            return Err(format!("{}: an operation misses its key", case.name).into());
+        }
         let only = match case.is_aftermath {
             true => self.args.finder,
             false => self.args.point,

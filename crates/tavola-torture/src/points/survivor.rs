@@ -3,20 +3,18 @@
 use super::builder::key;
 use super::cache;
 use super::case::Case;
-use super::held::Held;
 use super::leases;
 use super::left;
-use super::op::Model;
 use super::tags;
 use super::uids;
 use super::versions;
 use crate::board::{Board, Count, Of};
 use crate::system::{Stopwatch, alarm};
 use crate::value::Numbers;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use tavola::Table;
+use tavola_model::{Held, Model, contents};
 
 /// Seconds after which a survivor that still runs counts as hung.
 const PATIENCE_S: u32 = 60;
@@ -119,19 +117,15 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     let (is_invalidated, mut states_met) = (case.invalidates(done), [false; 2]);
     for (key, new) in pending {
         let found = table.get_entry(&key).map_err(failed)?;
-        let is = |state: &Option<Held>| match (state, &found) {
-            (Some(held), Some(entry)) => held.is(entry),
-            (state, found) => state.is_none() && found.is_none(),
-        };
+        let is = |state: &Option<Held>| Held::are(state.as_ref(), found.as_ref());
         let states = [model.get(&key).cloned(), new];
         let may_be_gone = case.is_cache && found.is_none();
         let states = states.into_iter().chain(may_be_gone.then_some(None));
         let Some(state) = states.into_iter().find(is) else {
+            let now = found.map(|entry| (entry.value.len(), entry.attributes, entry.marks));
             return Err(format!(
-                "before recovery, {} holds neither what it had nor what it was to get: {}, {:?}",
-                key.escape_ascii(),
-                shown(found.as_ref().map(|entry| &entry.value[..])),
-                found.as_ref().map(|entry| entry.attributes)
+                "before recovery, {} holds neither what it had nor what it was to get: {now:?}",
+                key.escape_ascii()
             ));
         };
         states_met[usize::from(state.is_none())] = true;
@@ -147,68 +141,6 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     cache::has_last(case, &model, done)?;
     contents(&table, &model).map_err(|why| format!("before recovery, {why}"))?;
     Ok(model)
-}
-
-fn shown(value: Option<&[u8]>) -> String {
-    match value {
-        None => "nothing".to_owned(),
-        Some(value) => {
-            let head = &value[..value.len().min(24)];
-            format!("{} bytes, {}", value.len(), head.escape_ascii())
-        }
-    }
-}
-
-/// Every key has its value, and a walk meets these keys and no others.
-fn contents(table: &Table, model: &Model) -> Found<()> {
-    let mut value = Vec::new();
-    for (key, expected) in model {
-        let there = table.get_into(key, &mut value).map_err(failed)?;
-        if !there || value[..] != expected[..] {
-            return Err(format!(
-                "{} should hold {} and holds {}",
-                key.escape_ascii(),
-                shown(Some(expected)),
-                shown(there.then_some(&value[..]))
-            ));
-        }
-        if expected.has_attributes() {
-            let entry = table.get_entry(key).map_err(failed)?;
-            if !entry.is_some_and(|entry| expected.is(&entry)) {
-                let key = key.escape_ascii();
-                return Err(format!("{key} has other attributes than it should have"));
-            }
-        }
-        tags::are(table, key, expected)?;
-    }
-    walk(table, model)
-}
-
-fn walk(table: &Table, model: &Model) -> Found<()> {
-    let (mut entries, mut met) = (table.iter(), 0);
-    while let Some((key, value, attributes)) = entries.next_with_attributes().map_err(failed)? {
-        let Some((key, held)) = model
-            .get_key_value(key)
-            .filter(|known| known.1[..] == *value)
-        else {
-            let key = key.escape_ascii();
-            return Err(format!("a walk meets {key} with {}", shown(Some(value))));
-        };
-        if !held.has(attributes) {
-            let key = key.escape_ascii();
-            return Err(format!("a walk meets {key} with {attributes:?}"));
-        }
-        met += 1;
-    }
-    if met == model.len() {
-        return Ok(());
-    }
-    // A key that stands twice for a moment may be met twice.
-    let walked = table.iter().collect::<tavola::Result<BTreeMap<_, _>>>();
-    match walked.map_err(failed)?.len() {
-        met if met == model.len() => Ok(()),
-        met => Err(format!("a walk meets {met} keys, not {}", model.len())),
-    }
 }
 
 /// Notices the death, in one of the ways there are.
@@ -242,18 +174,8 @@ fn begin(table: &Table, board: &Board, case: &Case, model: &mut Model, style: St
 
 /// The check is clean, and what is in use is what can be reached.
 fn whole(table: &Table, board: &Board) -> Found<()> {
-    let report = table.check().map_err(failed)?;
     board.add(Count::Checks, 1);
-    if !report.is_clean() {
-        return Err(format!("check: {}", report.problems.join("; ")));
-    }
-    if report.bytes_in_use != report.bytes_reachable {
-        return Err(format!(
-            "{} bytes are in use, {} can be reached",
-            report.bytes_in_use, report.bytes_reachable
-        ));
-    }
-    Ok(())
+    tavola_model::whole(table)
 }
 
 /// `has_expired`: keys that have expired may still be there, and counted.

@@ -2,9 +2,9 @@
 //! keys that are gone lead nowhere.
 
 use super::case::{Case, Hints};
-use super::op::Model;
 use std::path::Path;
 use tavola::{Error, Hint, Table};
+use tavola_model::{Model, Op, leads_to};
 
 /// Compares what is found by uid with what the keys hold. `done`: how many operations had returned;
 /// `last`: the uid that the last of them was given, 0: none.
@@ -22,7 +22,7 @@ pub(crate) fn check(
     for (key, hint) in &hints {
         leads_to(&table, key, *hint, model.get(key).map(|value| &value[..]))?;
     }
-    for (key, value) in model {
+    for (key, value) in model.iter() {
         match table.uid_of(key) {
             Ok(Some(hint)) => leads_to(&table, key, hint, Some(value))?,
             Err(Error::ReadOnly) => {}
@@ -35,27 +35,10 @@ pub(crate) fn check(
 /// The uids that had been given out; `None`: the case has nothing to do with them. As in [`check`].
 pub(crate) fn known(case: &Case, done: usize, last: u64) -> Option<Hints> {
     let mut hints = Hints::clone(case.hints.as_ref()?);
-    let given = done.checked_sub(1).and_then(|at| case.ops[at].named());
-    let given = given.filter(|_| last != 0);
-    hints.extend(given.map(|key| (key.into(), Hint::from_bits(last))));
+    let given = match done.checked_sub(1).map(|at| &case.ops[at]) {
+        Some(Op::SetUid(key, _) | Op::UidOf(key)) if last != 0 => Some(key),
+        _ => None,
+    };
+    hints.extend(given.map(|key| (key[..].into(), Hint::from_bits(last))));
     Some(hints)
-}
-
-/// Whether a uid leads to a key and its value; to nothing where there is none.
-fn leads_to(table: &Table, key: &[u8], hint: Hint, value: Option<&[u8]>) -> Result<(), String> {
-    let failed = |error: Error| format!("uid {}: {error}", hint.uid());
-    let found = table.get_by_uid(hint).map_err(failed)?;
-    let found_key = table.key_of_uid(hint).map_err(failed)?;
-    let expected = value.map(|_| key);
-    if found.as_deref() == value && found_key.as_deref() == expected {
-        return Ok(());
-    }
-    Err(format!(
-        "uid {} of {} should lead to {:?} bytes of it, and leads to {:?} of {:?}",
-        hint.uid(),
-        key.escape_ascii(),
-        value.map(<[u8]>::len),
-        found.map(|value| value.len()),
-        found_key.map(|key| key.escape_ascii().to_string()),
-    ))
 }

@@ -1,9 +1,9 @@
 //! What a survivor looks at in tables with versions.
 
 use super::case::Case;
-use super::op::Model;
 use std::path::Path;
 use tavola::Table;
+use tavola_model::Model;
 
 fn failed(error: tavola::Error) -> String {
     error.to_string()

@@ -17,7 +17,8 @@ pub mod queues;
 pub mod trial;
 
 use std::path::{Path, PathBuf};
-use tavola::{Options, Table};
+use tavola::{Hint, Options, Table};
+use tavola_model::{Model, Uid};
 
 /// A directory in shared memory, removed when dropped.
 pub struct Dir(tempfile::TempDir);
@@ -75,6 +76,15 @@ impl Random {
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
+}
+
+/// A uid that was told, with its generation or without; its key may be gone.
+pub fn any_uid(random: &mut Random, model: &Model) -> Uid {
+    let given = model.given();
+    let nth = random.below(given.len().max(1) as u64) as usize;
+    let hint = given.get(nth).copied().unwrap_or(Hint::from(0));
+    let is_plain = random.below(3) == 0;
+    Uid::Hint(if is_plain { hint.uid().into() } else { hint })
 }
 
 /// Bytes that only this key, version and length lead to, the version in front; 16 at least.

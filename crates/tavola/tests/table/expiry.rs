@@ -3,9 +3,9 @@
 
 use crate::support::patience::{Moment, in_time, let_pass};
 use crate::support::{Dir, Random, assert_clean, over_every_table, value_of};
-use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 use tavola::{Attributes, CasOutcome, Error, Expiry, Hint, Options, Table};
+use tavola_model::{Life, Model, Op, agree, play};
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// Long enough to look at a key that lives so long, most of the time.
@@ -315,60 +315,30 @@ fn tables_of_fixed_lengths_have_no_room_for_attributes() {
 fn agrees_with_a_map() {
     over_every_table(options(), |table| {
         let mut random = Random::new(11);
-        let mut model: HashMap<Vec<u8>, (Vec<u8>, bool, u32)> = HashMap::new();
+        let mut model = Model::default();
         for step in 0..30_000u64 {
             let key = format!("key {}", random.below(400)).into_bytes();
             let len = [3, 8, 60, 700, 17_000][random.below(5) as usize];
             let value = value_of(&key, step, len);
             let flags = random.below(3) as u32;
-            match random.below(8) {
-                0 | 1 => {
-                    table
-                        .set_with(&key, &value, Attributes::ttl(HOUR).with_flags(flags))
-                        .unwrap();
-                    model.insert(key, (value, true, flags));
-                }
-                2 => {
-                    table
-                        .set_with(&key, &value, gone().with_flags(flags))
-                        .unwrap();
-                    model.remove(&key);
-                }
-                3 => {
-                    table.set(&key, &value).unwrap();
-                    model.insert(key, (value, false, 0));
-                }
-                4 => {
-                    let expiry = [Expiry::Never, Expiry::After(HOUR)][random.below(2) as usize];
-                    let found = table.touch(&key, expiry).unwrap();
-                    assert_eq!(found, model.contains_key(&key));
-                    if let Some(known) = model.get_mut(&key) {
-                        known.1 = expiry != Expiry::Never;
-                    }
-                }
-                5 => {
-                    let expiry = Expiry::PAST;
-                    let found = table.touch(&key, expiry).unwrap();
-                    assert_eq!(found, model.remove(&key).is_some());
-                }
-                6 => drop(table.uid_of(&key).unwrap()),
-                _ => assert_eq!(table.remove(&key).unwrap(), model.remove(&key).is_some()),
-            }
+            let op = match random.below(8) {
+                0 | 1 => Op::SetWith(key, value, Life::Hours(1), flags),
+                2 => Op::SetWith(key, value, Life::Gone, flags),
+                3 => Op::Set(key, value),
+                4 => Op::Touch(
+                    key,
+                    [Life::Forever, Life::Hours(1)][random.below(2) as usize],
+                ),
+                5 => Op::Touch(key, Life::Gone),
+                6 => Op::UidOf(key),
+                _ => Op::Remove(key),
+            };
+            play(table, &mut model, &op).unwrap();
         }
-        let mut met = HashMap::new();
-        let mut walk = table.iter();
-        while let Some((key, value, attributes)) = walk.next_with_attributes().unwrap() {
-            let (key, value) = (key.to_vec(), value.to_vec());
-            met.insert(
-                key,
-                (value, attributes.expiry != Expiry::Never, attributes.flags),
-            );
-        }
-        assert!(met == model);
-        assert_clean(table);
+        agree(table, &model).unwrap();
         table.compact().unwrap();
         assert_eq!(table.len().unwrap(), model.len() as u64);
-        assert_clean(table);
+        agree(table, &model).unwrap();
     });
 }
 

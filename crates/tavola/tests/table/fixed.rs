@@ -3,12 +3,10 @@
 
 use crate::support::format::{Image, PAGE, SLAB, UID_BIRTHS};
 use crate::support::patience::Watch;
-use crate::support::{Dir, Random, assert_clean, over_every_table, value_of};
-use std::collections::HashMap;
+use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value_of};
 use std::path::Path;
-use tavola::{CasOutcome, Error, Hint, Options, Table};
-
-type Model = HashMap<Vec<u8>, Vec<u8>>;
+use tavola::{Error, Hint, Options, Table};
+use tavola_model::{Fixed, Model, Op, agree, play};
 
 /// Words, words that are not aligned, no value, more than a line, the longest.
 const LENGTHS: [(u32, u32); 7] = [
@@ -32,141 +30,26 @@ fn key_of(number: u64, len: u32) -> Vec<u8> {
     key
 }
 
-/// A table at work beside its model.
-struct Play<'a> {
-    table: &'a Table,
-    lengths: (u32, u32),
-    uids: bool,
-    model: Model,
-    hints: HashMap<Vec<u8>, Hint>,
-    random: Random,
-}
-
-impl<'a> Play<'a> {
-    fn new(table: &'a Table, lengths: (u32, u32), uids: bool) -> Self {
-        Self {
-            table,
-            lengths,
-            uids,
-            model: Model::new(),
-            hints: HashMap::new(),
-            random: Random::new(u64::from(lengths.0) << 32 | u64::from(lengths.1)),
-        }
+/// An operation on a table of these lengths.
+fn draw(random: &mut Random, keys: u64, (key, value): (u32, u32), model: &Model) -> Op {
+    let key = key_of(random.below(keys), key);
+    let value = random.bytes(value as usize);
+    match random.below(24) {
+        0..=2 => Op::Set(key, value),
+        3 => Op::SetMany(vec![(key, value)]),
+        4 | 5 => Op::Add(key, value),
+        6 | 7 => Op::Replace(key, value),
+        8 => Op::Swap(key, value),
+        9 | 10 => Op::Turn(key, value),
+        11 | 12 => Op::Remove(key),
+        13 => Op::Take(key),
+        14 | 15 => Op::CompareAndSwap(key, value, None),
+        16 => Op::UidOf(key),
+        17 => Op::RemoveByUid(any_uid(random, model)),
+        18 => Op::SetByUid(any_uid(random, model), value),
+        19 => Op::UpdateByUid(any_uid(random, model), value),
+        _ => Op::Get(key),
     }
-
-    fn value(&mut self) -> Vec<u8> {
-        self.random.bytes(self.lengths.1 as usize)
-    }
-
-    fn write(&mut self, key: &[u8]) {
-        let value = self.value();
-        let (table, model) = (self.table, &mut self.model);
-        let is_there = model.contains_key(key);
-        let done = match self.random.below(7) {
-            0 | 1 => table.set(key, &value).map(|()| true),
-            2 => table.set_many(&[(key, &value)]).map(|()| true),
-            3 => Ok(table.add(key, &value).unwrap() && !is_there),
-            4 => Ok(table.replace(key, &value).unwrap() && is_there),
-            5 => {
-                assert_eq!(table.swap(key, &value).unwrap().as_ref(), model.get(key));
-                Ok(true)
-            }
-            _ => {
-                let now = table.update(key, |old| {
-                    assert_eq!(old, model.get(key).map(|value| &value[..]));
-                    Some(value.clone())
-                });
-                now.map(|now| now.as_ref() == Some(&value))
-            }
-        };
-        if done.unwrap() {
-            model.insert(key.to_vec(), value);
-        }
-    }
-
-    fn remove(&mut self, key: &[u8]) {
-        let had = self.model.remove(key);
-        match self.random.below(2) {
-            0 => assert_eq!(self.table.remove(key).unwrap(), had.is_some()),
-            _ => assert_eq!(self.table.take(key).unwrap(), had),
-        }
-        self.hints.remove(key);
-    }
-
-    fn swap_by_token(&mut self, key: &[u8]) {
-        let value = self.value();
-        let Some((old, token)) = self.table.get_with_token(key).unwrap() else {
-            assert!(!self.model.contains_key(key));
-            return;
-        };
-        assert_eq!(self.model.insert(key.to_vec(), value.clone()), Some(old));
-        let swapped = self.table.compare_and_swap(key, token, &value);
-        assert_eq!(swapped.unwrap(), CasOutcome::Swapped);
-    }
-
-    fn by_uid(&mut self, key: &[u8]) {
-        let value = self.value();
-        let Some(old) = self.model.get(key).cloned() else {
-            assert_eq!(self.table.uid_of(key).unwrap(), None);
-            return;
-        };
-        let hint = self.table.uid_of(key).unwrap().unwrap();
-        assert_eq!(*self.hints.entry(key.to_vec()).or_insert(hint), hint);
-        assert_eq!(self.table.get_by_uid(hint).unwrap(), Some(old));
-        assert_eq!(
-            self.table.key_of_uid(hint.uid()).unwrap().as_deref(),
-            Some(key)
-        );
-        if self.random.below(3) == 0 {
-            assert!(self.table.remove_by_uid(hint).unwrap());
-            assert_eq!(self.table.get_by_uid(hint).unwrap(), None);
-            self.model.remove(key);
-            self.hints.remove(key);
-        } else {
-            assert!(self.table.set_by_uid(hint, &value).unwrap());
-            self.model.insert(key.to_vec(), value);
-        }
-    }
-
-    fn steps(&mut self, keys: u64, steps: u64) {
-        for _ in 0..steps {
-            let key = key_of(self.random.below(keys), self.lengths.0);
-            match self.random.below(12) {
-                0..=4 => self.write(&key),
-                5 | 6 => self.remove(&key),
-                7 => self.swap_by_token(&key),
-                8 | 9 if self.uids => self.by_uid(&key),
-                _ => assert_eq!(self.table.get(&key).unwrap().as_ref(), self.model.get(&key)),
-            }
-        }
-    }
-
-    fn agree(&self) {
-        agree(self.table, &self.model);
-        for (key, hint) in &self.hints {
-            assert_eq!(
-                self.table.get_by_uid(*hint).unwrap(),
-                self.model.get(key).cloned()
-            );
-        }
-    }
-}
-
-fn agree(table: &Table, model: &Model) {
-    let keys: Vec<&Vec<u8>> = model.keys().collect();
-    let mut seen = 0;
-    let look = |i: usize, value: Option<&[u8]>| {
-        assert_eq!(value, Some(&model[keys[i]][..]));
-        seen += 1;
-    };
-    table.get_many(&keys, look).unwrap();
-    assert_eq!(
-        (seen, table.len().unwrap()),
-        (keys.len(), keys.len() as u64)
-    );
-    let walked: Model = table.iter().map(Result::unwrap).collect();
-    assert_eq!(&walked, model);
-    assert_clean(table);
 }
 
 fn steps(steps: u64) -> u64 {
@@ -184,17 +67,26 @@ fn the_answers_are_those_of_a_map() {
         };
         for uids in [false, true] {
             over_every_table(options(lengths, uids), |table| {
-                let mut play = Play::new(table, lengths, uids);
-                play.steps(keys, steps(12_000));
-                play.agree();
-                table.compact().unwrap();
-                play.agree();
-                table.repair().unwrap();
-                play.agree();
-                play.steps(keys, steps(2_000));
-                play.agree();
-                table.clear().unwrap();
-                agree(table, &Model::new());
+                let mut random = Random::new(u64::from(lengths.0) << 32 | u64::from(lengths.1));
+                let (key, value) = (lengths.0 as usize, lengths.1 as usize);
+                let mut model = Model::new(Some(Fixed { key, value, uids }), uids);
+                for op in [Op::Compact, Op::Repair, Op::Walk, Op::Clear] {
+                    for _ in 0..steps(4_000) {
+                        let next = draw(&mut random, keys, lengths, &model);
+                        play(table, &mut model, &next).unwrap();
+                    }
+                    agree(table, &model).unwrap();
+                    play(table, &mut model, &op).unwrap();
+                    agree(table, &model).unwrap();
+                }
+                // What is stored by an update, there and not there.
+                for version in [7, 8] {
+                    let (key, value) = (key_of(1, lengths.0), vec![version; value]);
+                    let updated = table.update(&key, |_| Some(value.clone()));
+                    assert_eq!(updated.unwrap().as_ref(), Some(&value));
+                    model.apply(&Op::Set(key, value));
+                    agree(table, &model).unwrap();
+                }
             });
         }
     }
@@ -260,8 +152,9 @@ fn other_lengths_are_refused_and_nothing_changes() {
         ] {
             assert!(matches!(outcome, Err(Error::NoUids)));
         }
-        let only = Model::from([(key.to_vec(), value.to_vec())]);
-        agree(table, &only);
+        let mut only = Model::default();
+        only.apply(&Op::Set(key.to_vec(), value.to_vec()));
+        agree(table, &only).unwrap();
     });
 }
 

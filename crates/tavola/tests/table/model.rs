@@ -1,10 +1,8 @@
 //! Random operations against a map of the standard library: the answers are the same.
 
 use crate::support::{Random, over_every_table};
-use std::collections::HashMap;
-use tavola::{CasOutcome, Error, Table};
-
-type Model = HashMap<Vec<u8>, Vec<u8>>;
+use tavola::Table;
+use tavola_model::{Answer, End, Model, Op, Refusal, agree, play};
 
 /// Keys from a small set, so that operations meet; among them an empty and a long one.
 fn key(random: &mut Random, keys: u64) -> Vec<u8> {
@@ -27,163 +25,40 @@ fn value(random: &mut Random) -> Vec<u8> {
     random.bytes(len as usize)
 }
 
-fn number(text: &[u8]) -> Option<u64> {
-    let is_number = !text.is_empty() && text.len() <= 20 && text.iter().all(u8::is_ascii_digit);
-    if is_number {
-        std::str::from_utf8(text).unwrap().parse().ok()
-    } else {
-        None
+fn draw(random: &mut Random, keys: u64) -> Op {
+    let key = key(random, keys);
+    match random.below(24) {
+        0 | 1 => Op::Set(key, value(random)),
+        2 => Op::Add(key, value(random)),
+        3 => Op::Replace(key, value(random)),
+        4 => Op::Append(key, random.bytes(9)),
+        5 => Op::Prepend(key, random.bytes(9)),
+        6 => Op::Swap(key, value(random)),
+        7 | 8 => Op::Turn(key, value(random)),
+        9 | 10 => Op::Remove(key),
+        11 | 12 => Op::Take(key),
+        13 => Op::Incr(key, random.below(1000)),
+        14 => Op::Decr(key, random.below(1000)),
+        15 => Op::CompareAndSwap(key, value(random), Some(random.bytes(9))),
+        16 => Op::CompareAndSwap(key, value(random), None),
+        17 => Op::Lease(key, End::Fill(value(random))),
+        18 => Op::Contains(key),
+        _ => Op::Get(key),
     }
 }
 
-fn write(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let value = value(random);
-    match random.below(8) {
-        0 | 1 => {
-            table.set(&key, &value).unwrap();
-            model.insert(key, value);
-        }
-        2 => {
-            assert_eq!(table.add(&key, &value).unwrap(), !model.contains_key(&key));
-            model.entry(key).or_insert(value);
-        }
-        3 => {
-            assert_eq!(
-                table.replace(&key, &value).unwrap(),
-                model.contains_key(&key)
-            );
-            model.entry(key).and_modify(|old| *old = value);
-        }
-        4 => {
-            let more = random.bytes(9);
-            assert_eq!(table.append(&key, &more).unwrap(), model.contains_key(&key));
-            model.entry(key).and_modify(|old| old.extend(more));
-        }
-        5 => {
-            let more = random.bytes(9);
-            assert_eq!(
-                table.prepend(&key, &more).unwrap(),
-                model.contains_key(&key)
-            );
-            model
-                .entry(key)
-                .and_modify(|old| *old = [&more[..], old].concat());
-        }
-        6 => assert_eq!(table.swap(&key, &value).unwrap(), model.insert(key, value)),
-        _ => {
-            let flipped = |old: Option<&[u8]>| old.is_none().then(|| value.clone());
-            assert_eq!(
-                table.update(&key, flipped).unwrap(),
-                flipped(model.get(&key).map(|v| &v[..]))
-            );
-            match model.remove(&key) {
-                Some(_) => {}
-                None => drop(model.insert(key, value)),
-            }
-        }
-    }
-}
-
-fn remove(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
-    match random.below(2) {
-        0 => assert_eq!(table.remove(key).unwrap(), model.remove(key).is_some()),
-        _ => assert_eq!(table.take(key).unwrap(), model.remove(key)),
-    }
-}
-
-fn count(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let by = random.below(1000);
-    let up = random.below(2) == 0;
-    let changed = if up {
-        table.incr(&key, by)
-    } else {
-        table.decr(&key, by)
-    };
-    let now = match model.get(&key) {
-        None => Some(if up { by } else { 0 }),
-        Some(old) => number(old).map(|n| {
-            if up {
-                n.wrapping_add(by)
-            } else {
-                n.saturating_sub(by)
-            }
-        }),
-    };
-    match now {
-        Some(now) => {
-            assert_eq!(changed.unwrap(), now);
-            model.insert(key, now.to_string().into_bytes());
-        }
-        None => assert!(matches!(changed, Err(Error::NotACounter))),
-    }
-}
-
-fn swap_by_token(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let new = value(random);
-    let Some((old, token)) = table.get_with_token(&key).unwrap() else {
-        assert!(!model.contains_key(&key));
-        return;
-    };
-    assert_eq!(Some(&old), model.get(&key));
-    if random.below(3) == 0 {
-        let other = random.next().to_string().into_bytes();
-        table.set(&key, &other).unwrap();
-        model.insert(key.clone(), other);
-        assert_eq!(
-            table.compare_and_swap(&key, token, &new).unwrap(),
-            CasOutcome::Changed
-        );
-    } else {
-        assert_eq!(
-            table.compare_and_swap(&key, token, &new).unwrap(),
-            CasOutcome::Swapped
-        );
-        model.insert(key, new);
-    }
-}
-
-fn agree(table: &Table, model: &Model) {
-    assert_eq!(table.len().unwrap(), model.len() as u64);
-    let keys: Vec<&Vec<u8>> = model.keys().collect();
-    let mut seen = 0;
-    table
-        .get_many(&keys, |i, value| {
-            assert_eq!(value, Some(&model[keys[i]][..]));
-            seen += 1;
-        })
-        .unwrap();
-    assert_eq!(seen, keys.len());
-    let walked: Model = table.iter().map(Result::unwrap).collect();
-    assert_eq!(&walked, model);
-    let report = table.check().unwrap();
-    assert!(report.is_clean(), "{:?}", report.problems);
-    assert_eq!(report.keys, model.len() as u64);
-    assert_eq!(report.bytes_in_use, report.bytes_reachable);
-}
-
-fn play(table: &Table, seed: u64, keys: u64, rounds: u64) {
+/// Does random operations to a table and to a model.
+fn run(table: &Table, seed: u64, keys: u64, rounds: u64) {
     let mut random = Random::new(seed);
-    let mut model = Model::new();
+    let mut model = Model::default();
     for _ in 0..rounds {
-        let key = key(&mut random, keys);
-        match random.below(12) {
-            0..=4 => write(table, &mut model, &mut random, key),
-            5 | 6 => remove(table, &mut model, &mut random, &key),
-            7 => count(table, &mut model, &mut random, key),
-            8 => swap_by_token(table, &mut model, &mut random, key),
-            _ => {
-                assert_eq!(table.get(&key).unwrap().as_ref(), model.get(&key));
-                assert_eq!(table.contains(&key).unwrap(), model.contains_key(&key));
-            }
-        }
+        let answer = play(table, &mut model, &draw(&mut random, keys)).unwrap();
+        assert_ne!(answer, Answer::Refused(Refusal::Full));
     }
-    agree(table, &model);
-    table.compact().unwrap();
-    agree(table, &model);
-    table.repair().unwrap();
-    agree(table, &model);
-    table.clear().unwrap();
-    agree(table, &Model::new());
+    for op in [Op::Check, Op::Compact, Op::Repair, Op::Clear] {
+        play(table, &mut model, &op).unwrap();
+        agree(table, &model).unwrap();
+    }
 }
 
 fn rounds(rounds: u64) -> u64 {
@@ -193,16 +68,16 @@ fn rounds(rounds: u64) -> u64 {
 #[test]
 fn few_keys_many_changes() {
     over_every_table(Table::options().max_size(32 << 20), |table| {
-        play(table, 1, 20, rounds(20_000));
+        run(table, 1, 20, rounds(20_000));
     });
     let versions = Table::options().max_size(32 << 20).versions(true);
-    over_every_table(versions, |table| play(table, 3, 20, rounds(10_000)));
+    over_every_table(versions, |table| run(table, 3, 20, rounds(10_000)));
 }
 
 #[test]
 fn many_keys_splits_and_moves() {
     over_every_table(Table::options().max_size(64 << 20), |table| {
-        play(table, 2, 20_000, rounds(60_000));
+        run(table, 2, 20_000, rounds(60_000));
     });
 }
 
@@ -210,22 +85,17 @@ fn many_keys_splits_and_moves() {
 fn growing_and_shrinking() {
     let keys = rounds(60_000);
     over_every_table(Table::options().max_size(64 << 20), |table| {
+        let mut model = Model::default();
         for round in 0..3u64 {
-            let pairs: Vec<_> = (0..keys)
-                .map(|n| (n.to_le_bytes(), (n ^ round).to_le_bytes()))
-                .collect();
-            table.set_many(&pairs).unwrap();
-            agree(
-                table,
-                &pairs
-                    .iter()
-                    .map(|(k, v)| (k.to_vec(), v.to_vec()))
-                    .collect(),
-            );
+            let pairs =
+                (0..keys).map(|n| (n.to_le_bytes().into(), (n ^ round).to_le_bytes().into()));
+            play(table, &mut model, &Op::SetMany(pairs.collect())).unwrap();
+            agree(table, &model).unwrap();
             for n in 0..keys {
                 assert!(table.remove(n.to_le_bytes()).unwrap());
             }
-            agree(table, &Model::new());
+            model.clear();
+            agree(table, &model).unwrap();
         }
     });
 }

@@ -1,25 +1,18 @@
 //! Random operations on a cache against a map of the standard library: a key may be missing at any
-//! time, but what is there is what the map has, and operations on it answer so. A value that was
-//! set with tags tells them: it may not be there any more when one of them was invalidated.
+//! time, but what is there is what the map has, and operations on it answer so. A key that was set
+//! with tags may not be there any more when one of them was invalidated.
 
 use crate::support::{Dir, Random, over_every_table};
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
-use tavola::{Attributes, CasOutcome, Error, Expiry, Hint, Options, Table};
+use tavola::{Hint, Options, Table};
+use tavola_model::{Answer, Life, Model, Op, Refusal, Tags, agree, play_lossy};
 
 const MIB: u64 = 1 << 20;
-const HOUR: Duration = Duration::from_secs(3600);
 /// So many are tried until one keeps the ghost of a key.
 const TABLES: u32 = 20;
-
-/// What each key has, if it is there.
-type Model = HashMap<Vec<u8>, Vec<u8>>;
-
-/// What becomes of a number, by another.
-type Change = fn(u64, u64) -> u64;
-
-const TAGS: [&str; 6] = ["tag 0", "tag 1", "tag 2", "tag 3", "tag 4", "tag 5"];
+/// Tags that keys may have.
+const TAGS: u64 = 6;
 
 /// Keys, some of which come often.
 fn key(random: &mut Random, keys: u64) -> Vec<u8> {
@@ -48,230 +41,66 @@ fn value(random: &mut Random) -> Vec<u8> {
     random.bytes(len as usize)
 }
 
-fn number(text: &[u8]) -> Option<u64> {
-    let is_number = !text.is_empty() && text.len() <= 20 && text.iter().all(u8::is_ascii_digit);
-    is_number.then(|| std::str::from_utf8(text).unwrap().parse().ok())?
-}
-
-/// What is there now: what the model has, or nothing, and then the model has it no more.
-fn there(table: &Table, model: &mut Model, key: &[u8]) -> Option<Vec<u8>> {
-    let found = table.get(key).unwrap();
-    match &found {
-        Some(value) => assert_eq!(Some(value), model.get(key), "{}", key.escape_ascii()),
-        None => drop(model.remove(key)),
-    }
-    found
-}
-
-/// Whether an operation on a key that was there a moment ago found it: to make room for itself it
-/// may have evicted it.
-fn is_answer(found: bool, old: &Option<Vec<u8>>) -> bool {
-    assert!(!found || old.is_some(), "what was missing is found");
-    found
-}
-
-fn write(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let (value, old) = (value(random), there(table, model, &key));
-    let old_or_none = |answer: Option<Vec<u8>>| assert!(answer.is_none() || answer == old);
-    match random.below(9) {
-        0..=2 => {
-            table.set(&key, &value).unwrap();
-            model.insert(key.clone(), value);
-            assert!(table.contains(&key).unwrap(), "it was just set");
+fn draw(random: &mut Random, keys: u64) -> Op {
+    let key = key(random, keys);
+    match random.below(39) {
+        0..=4 => Op::Set(key, value(random)),
+        5 | 6 => Op::Add(key, value(random)),
+        7 => Op::Replace(key, value(random)),
+        8 => Op::Append(key, value(random)),
+        9 => Op::Prepend(key, value(random)),
+        10 | 11 => Op::Swap(key, value(random)),
+        12..=14 => Op::Update(key, value(random)),
+        15 => Op::Remove(key),
+        16 => Op::Take(key),
+        17 => Op::Touch(key, Life::Gone),
+        18..=20 => count(random, key),
+        21..=23 => Op::CompareAndSwap(key, value(random), None),
+        // It gets a field for its time, or loses it.
+        24 => Op::Touch(key, Life::Hours(1)),
+        25 => Op::GetAndTouch(key, Life::Hours(1)),
+        26 => Op::Persist(key),
+        27..=29 => {
+            let late = random.below(50 * TAGS);
+            let late = (late < TAGS).then(|| Tags(1 << late));
+            let tags = Tags(random.below(1 << TAGS));
+            Op::SetTagged(key, value(random), tags, late)
         }
-        3 => {
-            let added = table.add(&key, &value).unwrap();
-            assert!(added || old.is_some());
-            if added {
-                model.insert(key, value);
-            }
-        }
-        4 => {
-            if is_answer(table.replace(&key, &value).unwrap(), &old) {
-                model.insert(key, value);
-            }
-        }
-        5 => {
-            let joined = [&old.clone().unwrap_or_default(), &value[..]].concat();
-            if is_answer(table.append(&key, &value).unwrap(), &old) {
-                model.insert(key, joined);
-            }
-        }
-        6 => {
-            let joined = [&value[..], &old.clone().unwrap_or_default()].concat();
-            if is_answer(table.prepend(&key, &value).unwrap(), &old) {
-                model.insert(key, joined);
-            }
-        }
-        7 => {
-            old_or_none(table.swap(&key, &value).unwrap());
-            model.insert(key, value);
-        }
-        _ => {
-            let mut seen = Vec::new();
-            let longer = |old: Option<&[u8]>| {
-                seen = old.unwrap_or_default().to_vec();
-                Some([&seen[..], b"more"].concat())
-            };
-            table.update(&key, longer).unwrap();
-            assert!(seen.is_empty() || Some(&seen) == old.as_ref());
-            model.insert(key, [&seen[..], b"more"].concat());
-        }
+        _ => Op::Get(key),
     }
 }
 
-fn remove(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
-    let old = there(table, model, key);
-    match random.below(3) {
-        0 => assert_eq!(table.remove(key).unwrap(), old.is_some()),
-        1 => assert_eq!(table.take(key).unwrap(), old),
-        _ => {
-            let touched = table.touch(key, Expiry::PAST).unwrap();
-            is_answer(touched, &old);
-        }
-    }
-    model.remove(key);
-    assert_eq!(table.get(key).unwrap(), None);
-}
-
-fn count(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let (by, old) = (random.below(1000), there(table, model, &key));
+fn count(random: &mut Random, key: Vec<u8>) -> Op {
+    let by = random.below(1000);
     let initial = (random.below(3) > 0).then(|| random.below(1000));
-    let (up, down): (Change, Change) = (u64::wrapping_add, u64::saturating_sub);
-    let (which, hour) = (random.below(4), Attributes::ttl(HOUR));
-    // What is told, what was to be done, and what a missing key was to become.
-    let (told, change, begins) = match which {
-        0 => (table.incr(&key, by).map(Some), up, Some(by)),
-        1 => (table.decr(&key, by).map(Some), down, Some(0)),
-        2 => (table.incr_with(&key, by, initial, hour), up, initial),
-        _ => (table.decr_with(&key, by, initial, hour), down, initial),
-    };
-    let now = match (told, old.as_deref().map(number)) {
-        (Ok(now), Some(Some(old))) if now == Some(change(old, by)) => now,
-        (Ok(now), _) => {
-            assert_eq!(now, begins, "of {old:?}");
-            now
-        }
-        (Err(Error::NotACounter), Some(None)) => return,
-        (other, _) => panic!("{other:?} of {old:?}"),
-    };
-    if old.is_none() {
-        assert_lives(table, &key, which >= 2);
-    }
-    match now {
-        Some(now) => drop(model.insert(key, now.to_string().into_bytes())),
-        None => drop(model.remove(&key)),
+    match random.below(4) {
+        0 => Op::Incr(key, by),
+        1 => Op::Decr(key, by),
+        2 => Op::IncrWith(key, by, initial, Life::Hours(1), 0),
+        _ => Op::DecrWith(key, by, initial, Life::Hours(1), 0),
     }
 }
 
-/// Whether a key, if it is still there, has an hour, or for ever.
-fn assert_lives(table: &Table, key: &[u8], an_hour: bool) {
-    match table.ttl(key).unwrap() {
-        Some(Expiry::After(left)) => assert!(an_hour && left <= HOUR, "{left:?}"),
-        Some(_) => assert!(!an_hour, "it was to have an hour"),
-        None => {}
+/// Does an operation; what was just set is there.
+fn act(table: &Table, model: &mut Model, op: &Op) {
+    let answer = play_lossy(table, model, op).unwrap();
+    assert_ne!(answer, Answer::Refused(Refusal::Full));
+    if let Op::Set(key, _) = op {
+        assert!(table.contains(key).unwrap(), "it was just set");
     }
 }
 
-fn swap_by_token(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let new = value(random);
-    let Some((old, token)) = table.get_with_token(&key).unwrap() else {
-        model.remove(&key);
-        return;
-    };
-    assert_eq!(Some(&old), model.get(&key));
-    match table.compare_and_swap(&key, token, &new).unwrap() {
-        CasOutcome::Swapped => drop(model.insert(key, new)),
-        _ => assert_eq!(there(table, model, &key), None, "nobody has changed it"),
-    }
-}
-
-/// Touches a key so that it gets a field for its time, or none.
-fn touch(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
-    let (old, hour) = (there(table, model, key), Expiry::After(HOUR));
-    let which = random.below(3);
-    let found = match which {
-        0 => table.touch(key, hour).unwrap(),
-        1 => {
-            let entry = table.get_and_touch(key, hour).unwrap();
-            let value = entry.map(|entry| entry.value);
-            assert!(value.is_none() || value == old);
-            value.is_some()
-        }
-        _ => table.persist(key).unwrap(),
-    };
-    if is_answer(found, &old) {
-        assert_lives(table, key, which < 2);
-    }
-}
-
-/// The tags a value begins with, a bit each. What is appended to it leaves the key its tags; what
-/// takes its place begins otherwise, as does what has something before it: its tags are not looked
-/// at any more.
-fn tags_in(value: &[u8]) -> u64 {
-    let named = value.strip_prefix(b"tags ");
-    let digits = named.and_then(|rest| str::from_utf8(rest.get(..2)?).ok());
-    digits.map_or(0, |digits| u64::from_str_radix(digits, 16).unwrap_or(0))
-}
-
-fn set_tagged(table: &Table, model: &mut Model, random: &mut Random, key: Vec<u8>) {
-    let mask = random.below(1 << TAGS.len());
-    let has = |number: usize| mask >> number & 1 == 1;
-    let names: Vec<&str> = (0..TAGS.len())
-        .filter(|n| has(*n))
-        .map(|n| TAGS[n])
-        .collect();
-    let value = [format!("tags {mask:02x}").into_bytes(), value(random)].concat();
-    let tags = table.fetch_tags(&names).unwrap();
-    let late = random.below(50 * TAGS.len() as u64) as usize;
-    if late < TAGS.len() {
-        invalidate(table, model, late);
-    }
-    let set = table.set_tagged(&key, &value, Attributes::default(), &tags);
-    set.unwrap();
-    model.insert(key.clone(), value);
-    if let Some(told) = table.tags_of(&key).unwrap() {
-        assert!(late >= TAGS.len() || !has(late), "of a tag of before");
-        let told: Vec<&str> = told
-            .iter()
-            .map(|name| str::from_utf8(name).unwrap())
-            .collect();
-        assert_eq!(told, names);
-    } else {
-        // For a tag of before, or that had to make room.
-        model.remove(&key);
-    }
-}
-
-fn invalidate(table: &Table, model: &mut Model, number: usize) {
-    table.invalidate_tag(TAGS[number].as_bytes()).unwrap();
-    model.retain(|_, value| tags_in(value) >> number & 1 == 0);
-}
-
-fn agree(table: &Table, model: &mut Model) {
-    let keys: Vec<Vec<u8>> = model.keys().cloned().collect();
-    let mut found = HashMap::new();
+fn all_agree(table: &Table, model: &mut Model) {
+    let keys: Vec<Vec<u8>> = model.keys().map(|key| key.to_vec()).collect();
     let mut note = |i: usize, value: Option<&[u8]>| {
-        found.extend(value.map(|value| (keys[i].clone(), value.to_vec())));
+        if value.is_none() {
+            model.forget(&keys[i]);
+        }
     };
     table.get_many(&keys, &mut note).unwrap();
-    model.retain(|key, _| found.contains_key(key));
-    for (key, value) in &found {
-        let held = &model[key];
-        let (a, b) = (value.len(), held.len());
-        assert!(
-            value == held,
-            "{} has {a} bytes, not {b}",
-            key.escape_ascii()
-        );
-    }
-    table.remove_expired().unwrap();
-    let walked: Model = table.iter().map(Result::unwrap).collect();
-    assert_eq!(&walked, model);
+    act(table, model, &Op::RemoveExpired);
+    agree(table, model).unwrap();
     assert_eq!(table.len().unwrap(), model.len() as u64);
-    let report = table.check().unwrap();
-    assert!(report.is_clean(), "{:?}", report.problems);
-    assert_eq!(report.bytes_in_use, report.bytes_reachable);
     let stats = table.stats().unwrap();
     assert!(stats.probationary_bytes <= stats.payload_bytes);
 }
@@ -282,36 +111,27 @@ fn assert_within(table: &Table) {
     assert!(has <= may, "{has} bytes of {may}");
 }
 
-fn play(table: &Table, seed: u64, keys: u64, rounds: u64) {
+/// Does random operations to a cache and to a model.
+fn run(table: &Table, seed: u64, keys: u64, rounds: u64) {
     let mut random = Random::new(seed);
-    let mut model = Model::new();
+    let mut model = Model::default();
     for round in 0..rounds {
-        let key = key(&mut random, keys);
         if round % 500 == 499 {
-            invalidate(table, &mut model, round as usize / 500 % TAGS.len());
+            let tag = Tags(1 << (round / 500 % TAGS));
+            act(table, &mut model, &Op::Invalidate(tag));
         }
-        match random.below(13) {
-            0..=4 => write(table, &mut model, &mut random, key),
-            5 => remove(table, &mut model, &mut random, &key),
-            6 => count(table, &mut model, &mut random, key),
-            7 => swap_by_token(table, &mut model, &mut random, key),
-            8 => touch(table, &mut model, &mut random, &key),
-            9 => set_tagged(table, &mut model, &mut random, key),
-            _ => drop(there(table, &mut model, &key)),
-        }
+        act(table, &mut model, &draw(&mut random, keys));
         if round % (rounds / 4) == rounds / 8 {
-            agree(table, &mut model);
+            all_agree(table, &mut model);
             assert_within(table);
         }
     }
     let stats = table.stats().unwrap();
     assert!(stats.evicted_new > 0, "{stats:?}");
-    table.compact().unwrap();
-    agree(table, &mut model);
-    table.repair().unwrap();
-    agree(table, &mut model);
-    table.clear().unwrap();
-    agree(table, &mut Model::new());
+    for op in [Op::Compact, Op::Repair, Op::Clear] {
+        act(table, &mut model, &op);
+        all_agree(table, &mut model);
+    }
 }
 
 #[test]
@@ -319,7 +139,7 @@ fn answers_are_those_of_a_map_or_misses() {
     for (seed, mib) in [(1, 2), (2, 3), (3, 8)] {
         let options = Table::options().capacity(mib * MIB).max_size(16 * MIB);
         over_every_table(options, |table| {
-            play(table, seed, 4000 * mib, 24_000 * mib);
+            run(table, seed, 4000 * mib, 24_000 * mib);
         });
     }
 }
@@ -352,23 +172,19 @@ fn with_a_capacity_that_goes_up_and_down() {
     let dir = Dir::new();
     let options = Table::options().capacity(4 * MIB).shards(2);
     let table = options.create(dir.table("t")).unwrap();
-    let (mut random, mut model) = (Random::new(5), Model::new());
+    let (mut random, mut model) = (Random::new(5), Model::default());
     for round in 0..60_000u64 {
         if round % 3000 == 0 {
             table.set_capacity((2 + random.below(8)) * MIB).unwrap();
         }
         let key = key(&mut random, 20_000);
         match random.below(4) {
-            0 => drop(there(&table, &mut model, &key)),
+            0 => act(&table, &mut model, &Op::Get(key)),
             1 if round % 100 == 1 => drop(table.maintain(0).unwrap()),
-            _ => {
-                let value = value(&mut random);
-                table.set(&key, &value).unwrap();
-                model.insert(key, value);
-            }
+            _ => act(&table, &mut model, &Op::Set(key, value(&mut random))),
         }
         if round % 10_000 == 9_999 {
-            agree(&table, &mut model);
+            all_agree(&table, &mut model);
         }
     }
 }

@@ -1,15 +1,12 @@
 //! Tags: keys that are gone together, at once, for all, and whose memory comes back.
 
 use crate::support::{Dir, Random, assert_clean, over_every_table, value_of};
-use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tavola::{Attributes, Error, Expiry, LeaseOptions, Leased, Options, Table, Tags};
+use tavola_model::{self as model, Model, Op, agree, play};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const NONE: &[&str] = &[];
-
-/// A value, and the tags of its key as they were: number and generation.
-type Held = (Vec<u8>, Vec<(u64, u64)>);
 
 fn options() -> Options {
     Table::options().max_size(8 << 20)
@@ -381,61 +378,26 @@ fn a_value_that_was_computed_of_what_was_before_is_computed_again() {
 fn random_changes_fit_a_model() {
     let table = options().shards(4).private().unwrap();
     let mut random = Random::new(5);
-    // The value of a key, and its tags as they were.
-    let mut model: HashMap<u64, Held> = HashMap::new();
-    let mut generations: HashMap<u64, u64> = HashMap::new();
-    let name = |tag: u64| format!("tag {tag}");
+    let mut model = Model::default();
     for round in 0..30_000 {
-        let (key, tag) = (random.below(300), random.below(40));
-        let bytes = key.to_le_bytes();
-        match random.below(8) {
+        let key = random.below(300).to_le_bytes();
+        let op = match random.below(8) {
             0..3 => {
-                let tags: HashSet<u64> = (0..random.below(4)).map(|_| random.below(40)).collect();
-                let names: Vec<String> = tags.iter().map(|tag| name(*tag)).collect();
+                let tags = (0..random.below(4)).map(|_| 1 << random.below(40));
+                let tags = model::Tags(tags.fold(0, |all, tag| all | tag));
                 let len = [20, 300, 5000][random.below(3) as usize];
-                let value = value_of(&bytes, round, len);
-                let now = table.fetch_tags(&names).unwrap();
-                table.set_tagged(bytes, &value, plain(), &now).unwrap();
-                let as_now = |tag: &u64| (*tag, generations.get(tag).copied().unwrap_or(0));
-                model.insert(key, (value, tags.iter().map(as_now).collect()));
+                Op::SetTagged(key.into(), value_of(&key, round, len), tags, None)
             }
-            3 => {
-                table.invalidate_tag(name(tag).as_bytes()).unwrap();
-                *generations.entry(tag).or_insert(0) += 1;
-                let is_valid =
-                    |tag: &(u64, u64)| generations.get(&tag.0).is_none_or(|now| *now == tag.1);
-                model.retain(|_, (_, tags)| tags.iter().all(is_valid));
-            }
-            4 => {
-                let appended = table.append(bytes, b"more").unwrap();
-                let found = model.get_mut(&key);
-                assert_eq!(appended, found.is_some());
-                if let Some((value, _)) = found {
-                    value.extend_from_slice(b"more");
-                }
-            }
-            5 => assert_eq!(table.remove(bytes).unwrap(), model.remove(&key).is_some()),
-            _ => {
-                let found = table.get(bytes).unwrap();
-                assert_eq!(found.as_ref(), model.get(&key).map(|(value, _)| value));
-            }
-        }
+            3 => Op::Invalidate(model::Tags(1 << random.below(40))),
+            4 => Op::Append(key.into(), b"more".to_vec()),
+            5 => Op::Remove(key.into()),
+            _ => Op::Get(key.into()),
+        };
+        play(&table, &mut model, &op).unwrap();
     }
-    assert_eq!(table.iter().count(), model.len());
-    for repaired in [false, true] {
-        for (key, (value, tags)) in &model {
-            let bytes = key.to_le_bytes();
-            assert_eq!(table.get(bytes).unwrap().as_ref(), Some(value));
-            let names: HashSet<Vec<u8>> =
-                table.tags_of(bytes).unwrap().unwrap().into_iter().collect();
-            let wanted: HashSet<Vec<u8>> =
-                tags.iter().map(|tag| name(tag.0).into_bytes()).collect();
-            assert_eq!(names, wanted);
-        }
-        assert_clean(&table);
-        if !repaired {
-            assert!(table.repair().unwrap().is_clean());
-        }
+    for op in [Op::Walk, Op::Repair] {
+        play(&table, &mut model, &op).unwrap();
+        agree(&table, &model).unwrap();
     }
 }
 

@@ -1,11 +1,11 @@
 //! Uids: stable while the key lives, whatever becomes of its value and its bytes; told apart from
 //! those of other keys by their generation; the same answers by uid as by key.
 
-use crate::support::{Dir, Random, assert_clean, over_every_table, value_of, version_of};
-use std::collections::{HashMap, HashSet};
+use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value_of, version_of};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tavola::{Attributes, Error, Expiry, Hint, Table, Updated};
+use tavola_model::{Model, Op, agree, play};
 
 fn options() -> tavola::Options {
     Table::options().max_size(64 << 20)
@@ -30,162 +30,56 @@ fn value(random: &mut Random) -> Vec<u8> {
     random.bytes(len as usize)
 }
 
-/// What is known of a key.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Known {
-    value: Vec<u8>,
-    hint: Option<Hint>,
-}
-
-#[derive(Default)]
-struct Model {
-    keys: HashMap<Vec<u8>, Known>,
-    /// Hints of keys that were removed.
-    gone: Vec<Hint>,
-}
-
-impl Model {
-    fn set(&mut self, key: &[u8], value: Vec<u8>) {
-        self.keys.entry(key.to_vec()).or_default().value = value;
-    }
-
-    fn remove(&mut self, key: &[u8]) -> bool {
-        let known = self.keys.remove(key);
-        self.gone
-            .extend(known.as_ref().and_then(|known| known.hint));
-        known.is_some()
-    }
-
-    /// A hint that a key was found to have: the one it had, if it had one.
-    fn learn(&mut self, key: &[u8], hint: Hint) {
-        let known = self.keys.get_mut(key).unwrap();
-        assert!(known.hint.is_none_or(|had| had == hint), "a uid changed");
-        assert!(hint.uid() != 0 && hint.generation() != 0);
-        known.hint = Some(hint);
-    }
-
-    fn any_hint(&self, random: &mut Random) -> Option<(Vec<u8>, Hint)> {
-        let named: Vec<_> = self.keys.iter().filter(|(_, k)| k.hint.is_some()).collect();
-        let (key, known) = named.get(random.below(named.len().max(1) as u64) as usize)?;
-        Some((key.to_vec(), known.hint?))
-    }
-}
-
-fn by_key(table: &Table, model: &mut Model, random: &mut Random, key: &[u8]) {
-    let value = value(random);
+fn by_key(random: &mut Random, key: Vec<u8>) -> Op {
     match random.below(9) {
-        0 | 1 => {
-            table.set(key, &value).unwrap();
-            model.set(key, value);
-        }
-        2 | 3 => {
-            let hint = table.set_uid(key, &value).unwrap();
-            model.set(key, value);
-            model.learn(key, hint);
-        }
-        4 => match table.uid_of(key).unwrap() {
-            Some(hint) => model.learn(key, hint),
-            None => assert!(!model.keys.contains_key(key)),
-        },
-        5 => {
-            if let Ok(count) = table.incr(key, 7) {
-                model.set(key, count.to_string().into_bytes());
-            }
-        }
-        6 => assert_eq!(table.remove(key).unwrap(), model.remove(key)),
-        7 => {
-            let taken = table.take(key).unwrap();
-            assert_eq!(taken, model.keys.get(key).map(|known| known.value.clone()));
-            model.remove(key);
-        }
-        _ => {
-            if table.append(key, b"more").unwrap() {
-                let known = model.keys.get_mut(key).unwrap();
-                known.value.extend(b"more");
-            }
-        }
+        0 | 1 => Op::Set(key, value(random)),
+        2 | 3 => Op::SetUid(key, value(random)),
+        4 => Op::UidOf(key),
+        5 => Op::Incr(key, 7),
+        6 => Op::Remove(key),
+        7 => Op::Take(key),
+        _ => Op::Append(key, b"more".to_vec()),
     }
 }
 
-fn by_uid(table: &Table, model: &mut Model, random: &mut Random) {
-    let Some((key, hint)) = model.any_hint(random) else {
-        return;
-    };
-    let value = value(random);
-    match random.below(4) {
-        0 => {
-            assert!(table.set_by_uid(hint, &value).unwrap());
-            model.set(&key, value);
-        }
-        1 => {
-            assert!(table.set_by_uid(hint.uid(), &value).unwrap());
-            model.set(&key, value);
-        }
-        2 => {
-            assert!(table.remove_by_uid(hint).unwrap());
-            model.remove(&key);
-        }
-        _ => assert_eq!(table.key_of_uid(hint).unwrap().as_ref(), Some(&key)),
+fn by_uid(random: &mut Random, model: &Model) -> Op {
+    let uid = any_uid(random, model);
+    match random.below(5) {
+        0 | 1 => Op::SetByUid(uid, value(random)),
+        2 => Op::UpdateByUid(uid, value(random)),
+        3 => Op::RemoveByUid(uid),
+        _ => Op::KeyOfUid(uid),
     }
 }
 
-fn agree(table: &Table, model: &Model) {
-    let mut uids = HashSet::new();
-    for (key, known) in &model.keys {
-        assert_eq!(table.get(key).unwrap().as_ref(), Some(&known.value));
-        let Some(hint) = known.hint else { continue };
-        assert!(uids.insert(hint.uid()), "two keys have one uid");
-        assert_eq!(table.uid_of(key).unwrap(), Some(hint));
-        for asked in [hint, Hint::from(hint.uid())] {
-            assert_eq!(
-                table.get_by_uid(asked).unwrap().as_ref(),
-                Some(&known.value)
-            );
-            assert_eq!(table.key_of_uid(asked).unwrap().as_ref(), Some(key));
-        }
-    }
-    for gone in &model.gone {
-        assert_eq!(table.get_by_uid(*gone).unwrap(), None);
-        assert_eq!(table.key_of_uid(*gone).unwrap(), None);
-        assert!(!table.set_by_uid(*gone, b"value").unwrap());
-        assert!(!table.remove_by_uid(*gone).unwrap());
-    }
-    assert_eq!(table.stats().unwrap().uids, uids.len() as u64);
-    assert_clean(table);
-}
-
-fn play(table: &Table, keys: u64, rounds: u64) {
+fn run(table: &Table, keys: u64, rounds: u64) {
     let rounds = if cfg!(miri) { rounds / 100 } else { rounds };
     let mut random = Random::new(keys);
     let mut model = Model::default();
     for round in 1..=rounds {
-        match random.below(4) {
-            0 => by_uid(table, &mut model, &mut random),
+        let op = match random.below(4) {
+            0 => by_uid(&mut random, &model),
             _ => {
                 let key = key_of(random.below(keys));
-                by_key(table, &mut model, &mut random, &key);
+                by_key(&mut random, key)
             }
-        }
+        };
+        play(table, &mut model, &op).unwrap();
         if round % (rounds / 4) == 0 {
-            agree(table, &model);
+            agree(table, &model).unwrap();
         }
     }
-    table.compact().unwrap();
-    agree(table, &model);
-    table.repair().unwrap();
-    agree(table, &model);
-    table.clear().unwrap();
-    for key in model.keys.clone().into_keys() {
-        model.remove(&key);
+    for op in [Op::Compact, Op::Repair, Op::Clear] {
+        play(table, &mut model, &op).unwrap();
+        agree(table, &model).unwrap();
     }
-    agree(table, &model);
 }
 
 #[test]
 fn the_answers_are_those_of_a_map() {
     over_every_table(options(), |table| {
-        play(table, 40, 4_000);
-        play(table, 3_000, 8_000);
+        run(table, 40, 4_000);
+        run(table, 3_000, 8_000);
     });
 }
 

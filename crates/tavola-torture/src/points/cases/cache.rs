@@ -3,11 +3,11 @@
 use super::super::Run;
 use super::super::builder::{Builder, Cost, key, sets};
 use super::super::case::{Case, Prepared, Start, fixed_pair};
-use super::super::op::Op;
 use super::space::tended;
 use crate::scratch::Scratch;
 use crate::value::sealed;
 use std::time::Duration;
+use tavola_model::Op;
 
 /// Small, so that little is written until it is full.
 const CAPACITY: u64 = 640 << 10;

@@ -3,12 +3,10 @@
 use super::super::Run;
 use super::super::builder::{Builder, Cost, key, sets};
 use super::super::case::{Case, Prepared};
-use super::super::held::Life;
-use super::super::op::Op;
 use super::expiry::{LARGE, set, with};
 use super::space::tended;
 use crate::scratch::Scratch;
-use tavola::Error;
+use tavola_model::{Life, Op};
 
 /// Keys of a table that is searched, of which most have expired.
 const SEARCHED: u32 = 240;
@@ -98,9 +96,8 @@ fn full(scratch: &Scratch) -> Prepared<Case> {
     }
     let mut filled = Vec::new();
     for number in 100..200 {
-        match builder.apply(&with(&key(number), 1, LARGE, Life::Hours(1))) {
-            Err(why) if matches!(why.downcast_ref(), Some(Error::Full { .. })) => break,
-            outcome => outcome?,
+        if !builder.has_room(&with(&key(number), 1, LARGE, Life::Hours(1)))? {
+            break;
         }
         filled.push(key(number));
     }

@@ -3,10 +3,9 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Hints, Prepared, Start};
-use super::super::held::Life;
-use super::super::op::{Bytes, Op};
 use crate::value::sealed;
 use std::rc::Rc;
+use tavola_model::{Bytes, Life, Op, Uid};
 
 pub(super) const LARGE: usize = 40_000;
 fn bytes(name: &str) -> Vec<u8> {
@@ -27,10 +26,6 @@ fn touch(name: &str, life: Life) -> Op {
     Op::Touch(bytes(name), life)
 }
 
-fn misses(op: Op) -> Op {
-    Op::Misses(Box::new(op))
-}
-
 /// Some keys of each kind; the same that expire, with uids and without, and that have expired.
 fn some(run: &Run<'_>) -> Prepared<(Start, Rc<Hints>)> {
     let mut builder = Builder::some(run.scratch)?;
@@ -45,7 +40,7 @@ fn some(run: &Run<'_>) -> Prepared<(Start, Rc<Hints>)> {
         ("mortal counter", Life::Hours(1)),
         ("gone counter", Life::Gone),
     ] {
-        builder.apply(&Op::IncrWith(bytes(name), 41, life, 5))?;
+        builder.apply(&Op::IncrWith(bytes(name), 41, Some(41), life, 5))?;
     }
     builder.apply(&with(b"flagged", 1, 20, Life::Forever))?;
     let uids = ["mortal uid", "gone uid", "gone large uid"].map(bytes);
@@ -80,7 +75,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let mut cases: Vec<Case> = all.map(case).collect();
     // Nobody has asked for the time yet.
     let empty = Builder::new(run.scratch)?.image()?;
-    let ops = vec![Op::Open, with(b"new key", 1, 20, Life::Hours(1))];
+    let ops = vec![with(b"new key", 1, 20, Life::Hours(1))];
     cases.push(Case::new("expiry: the first key of all", empty, ops).armed_from_start());
     Ok(cases)
 }
@@ -154,8 +149,8 @@ fn old_keys() -> Vec<Named> {
             "count",
             vec![
                 Op::Incr(bytes("mortal counter"), 1),
-                Op::IncrWith(bytes("mortal counter"), 1, Life::Hours(3), 7),
-                Op::IncrWith(new.to_vec(), 1, Life::Hours(1), 7),
+                Op::IncrWith(bytes("mortal counter"), 1, Some(1), Life::Hours(3), 7),
+                Op::IncrWith(new.to_vec(), 1, Some(1), Life::Hours(1), 7),
             ],
         ),
         (
@@ -262,7 +257,7 @@ fn of_expired() -> Vec<Named> {
         ),
         (
             "swap an expired key",
-            vec![misses(Op::Swap(bytes("gone"), value("gone", 20)))],
+            vec![Op::Swap(bytes("gone"), value("gone", 20))],
         ),
         (
             "update an expired key",
@@ -274,7 +269,13 @@ fn of_expired() -> Vec<Named> {
         ),
         (
             "incr of an expired counter that expires",
-            vec![Op::IncrWith(bytes("gone counter"), 3, Life::Hours(1), 7)],
+            vec![Op::IncrWith(
+                bytes("gone counter"),
+                3,
+                Some(3),
+                Life::Hours(1),
+                7,
+            )],
         ),
     ]
 }
@@ -283,34 +284,28 @@ fn of_expired() -> Vec<Named> {
 fn misses_of_expired() -> Vec<Named> {
     let value = |name: &str, len| sealed(name.as_bytes(), 2, len);
     vec![
-        (
-            "remove an expired key",
-            vec![misses(Op::Remove(bytes("gone")))],
-        ),
+        ("remove an expired key", vec![Op::Remove(bytes("gone"))]),
         (
             "remove an expired large key",
-            vec![misses(Op::Remove(bytes("gone large uid")))],
+            vec![Op::Remove(bytes("gone large uid"))],
         ),
         (
             "replace an expired key",
-            vec![misses(Op::Replace(bytes("gone uid"), value("", 20)))],
+            vec![Op::Replace(bytes("gone uid"), value("", 20))],
         ),
         (
             "touch an expired key",
-            vec![misses(touch("gone large", Life::Hours(1)))],
+            vec![touch("gone large", Life::Hours(1))],
         ),
-        (
-            "a uid for an expired key",
-            vec![misses(Op::UidOf(bytes("gone")))],
-        ),
+        ("a uid for an expired key", vec![Op::UidOf(bytes("gone"))]),
         (
             "what reads an expired key first",
             vec![
-                misses(Op::Take(bytes("gone"))),
-                misses(Op::GetAndTouch(bytes("gone large"), Life::Hours(1))),
-                misses(Op::Append(bytes("gone uid"), bytes("more"))),
-                misses(Op::CompareAndSwap(bytes("gone uid"), value("", 20))),
-                misses(Op::RemoveByUid(bytes("gone large uid"))),
+                Op::Take(bytes("gone")),
+                Op::GetAndTouch(bytes("gone large"), Life::Hours(1)),
+                Op::Append(bytes("gone uid"), bytes("more")),
+                Op::CompareAndSwap(bytes("gone uid"), value("", 20), None),
+                Op::RemoveByUid(Uid::Of(bytes("gone large uid"))),
             ],
         ),
     ]

@@ -3,7 +3,7 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared, fixed_pair};
-use super::super::op::Op;
+use tavola_model::{Op, Uid};
 
 /// Keys: of three pages and more.
 const KEYS: u32 = 1000;
@@ -44,8 +44,14 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         ("fixed: a uid for a key", vec![key_of(20, Op::UidOf)]),
         ("fixed: set_uid of a new key", vec![of(100, Op::SetUid)]),
         ("fixed: set a key with a uid", vec![set(7, 2)]),
-        ("fixed: set by uid", vec![of(7, Op::SetByUid)]),
-        ("fixed: remove by uid", vec![key_of(7, Op::RemoveByUid)]),
+        (
+            "fixed: set by uid",
+            vec![of(7, |key, value| Op::SetByUid(Uid::Of(key), value))],
+        ),
+        (
+            "fixed: remove by uid",
+            vec![key_of(7, |key| Op::RemoveByUid(Uid::Of(key)))],
+        ),
         ("fixed: clear", vec![Op::Clear]),
     ];
     let case = |(name, ops): (&str, _)| Case::new(name, some.clone(), ops).named(&hints);

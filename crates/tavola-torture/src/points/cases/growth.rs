@@ -3,8 +3,8 @@
 use super::super::Run;
 use super::super::builder::{Builder, Cost, key, sets};
 use super::super::case::{Case, Prepared};
-use super::super::op::Op;
 use crate::scratch::Scratch;
+use tavola_model::Op;
 
 /// More stores than an insert without splits or new pages ever makes.
 const SPLIT: u64 = 1000;

@@ -3,8 +3,8 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::op::Op;
 use crate::value::{sealed, sealed_word};
+use tavola_model::Op;
 
 pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let some = Builder::some(run.scratch)?.image()?;
@@ -38,7 +38,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         ("swap", vec![Op::Swap(old(), value(2, 20))]),
         (
             "compare and swap",
-            vec![Op::CompareAndSwap(old(), value(2, 20))],
+            vec![Op::CompareAndSwap(old(), value(2, 20), None)],
         ),
         ("update", vec![Op::Update(old(), b"more".to_vec())]),
         (
@@ -80,7 +80,10 @@ fn of_a_word() -> [(&'static str, Vec<Op>); 3] {
         ("set a word in place", vec![Op::Set(key(), word(2))]),
         (
             "swap, compare and swap a word in place",
-            vec![Op::Swap(key(), word(2)), Op::CompareAndSwap(key(), word(3))],
+            vec![
+                Op::Swap(key(), word(2)),
+                Op::CompareAndSwap(key(), word(3), None),
+            ],
         ),
         (
             "a word, something longer, a word",

@@ -3,10 +3,9 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::op::Op;
 use crate::scratch::Scratch;
 use crate::value::sealed;
-use tavola::Error;
+use tavola_model::Op;
 
 pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let scratch = run.scratch;
@@ -71,9 +70,10 @@ fn full(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     }
     for (from, len) in [(10, 40_000), (100, 9_000)] {
         for number in from..from + 80 {
-            match builder.put(&key(number), len) {
-                Err(why) if matches!(why.downcast_ref(), Some(Error::Full { .. })) => break,
-                outcome => outcome?,
+            let key = key(number);
+            let value = sealed(&key, 1, len);
+            if !builder.has_room(&Op::Set(key, value))? {
+                break;
             }
         }
     }
@@ -82,7 +82,7 @@ fn full(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         ("large: no room", 60_000),
         ("large: no room for a block", 9_000),
     ] {
-        let ops = vec![Op::SetFull(b"no room".to_vec(), sealed(b"no room", 1, len))];
+        let ops = vec![Op::Set(b"no room".to_vec(), sealed(b"no room", 1, len))];
         cases.push(Case::new(name, image.clone(), ops).full());
     }
     Ok(())

@@ -3,11 +3,10 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::held::Life;
-use super::super::leases::{End, FAILED};
-use super::super::op::Op;
+use super::super::leases::FAILED;
 use super::expiry::{LARGE, set, with};
 use crate::value::sealed;
+use tavola_model::{End, Life, Op};
 
 /// Records of a shard.
 const RECORDS: u32 = 16;
@@ -54,7 +53,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
 type Named = (&'static str, Vec<Op>);
 
 fn named() -> Vec<Named> {
-    let gone = || Op::RemoveMissing(NEW.to_vec());
+    let gone = || Op::Remove(NEW.to_vec());
     let won = || lease(NEW, End::Keep);
     vec![
         ("fill", vec![fill(NEW, 1, 20)]),
@@ -75,7 +74,7 @@ fn named() -> Vec<Named> {
         ),
         (
             "remove what has failed",
-            vec![Op::RemoveMissing(FAILED.to_vec()), fill(FAILED, 1, 20)],
+            vec![Op::Remove(FAILED.to_vec()), fill(FAILED, 1, 20)],
         ),
         ("clear", vec![won(), Op::Clear, fill(NEW, 1, 20)]),
         ("repair", vec![won(), Op::Repair, fill(NEW, 1, 20)]),

@@ -2,12 +2,12 @@
 
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared, Start};
-use super::super::op::Op;
 use super::super::{Lane, Run};
 use crate::image::Image;
 use crate::system::{fork, wait};
 use crate::value::sealed;
 use tavola::Table;
+use tavola_model::Op;
 
 /// Participant slots of a table.
 const SLOTS: u32 = 1023;
@@ -18,9 +18,9 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let mut cases = Vec::new();
     let some = Builder::some(run.scratch)?.image()?;
     let set = || Op::Set(key(1), sealed(&key(1), 2, 20));
-    let attach = Case::new("open and attach", some.clone(), vec![Op::Open, set()]);
+    let attach = Case::new("open and attach", some.clone(), vec![set()]);
     cases.push(attach.armed_from_start());
-    cases.push(Case::new("detach", some.clone(), vec![Op::Close]));
+    cases.push(Case::new("detach", some.clone(), Vec::new()).closes());
     dead(run, &some, &mut cases)?;
     let crowd = crowded(run, &some.0)?;
     let crowd = Case::new(

@@ -2,11 +2,11 @@
 
 use super::super::builder::{Builder, Cost, key, sets};
 use super::super::case::{Case, Prepared, Start};
-use super::super::op::Op;
 use super::super::{Lane, Run, left};
 use crate::scratch::Scratch;
 use crate::system::sleep_ms;
 use crate::value::sealed;
+use tavola_model::Op;
 
 /// Longer than a freed page stays in the pool untouched.
 const GRACE_PERIOD_MS: u64 = 2_100;
@@ -155,7 +155,11 @@ fn shrinking(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
         let case = Case::new(&compact, image.clone(), vec![Op::Compact]);
         cases.push(case.growth(800).waits());
         let tend = format!("housekeeping in a table of {name}");
-        cases.push(Case::new(&tend, image, tended(TENDINGS)).growth(800));
+        cases.push(
+            Case::new(&tend, image, tended(TENDINGS))
+                .misses()
+                .growth(800),
+        );
     }
     Ok(())
 }
@@ -168,7 +172,7 @@ pub(super) fn tended(times: usize) -> Vec<Op> {
         let key = key(numbers.next().expect("numbers do not end"));
         [Op::Set(key.clone(), sealed(&key, 2, 20)), Op::Remove(key)]
     };
-    let miss = || Op::RemoveMissing(b"no such key".to_vec());
+    let miss = || Op::Remove(b"no such key".to_vec());
     let mut ops = Vec::new();
     for turn in 1..=times {
         // Every second time a set is the write that brings it.

@@ -3,15 +3,18 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::held::{Life, Names};
-use super::super::op::Op;
 use super::expiry::{LARGE, set};
 use crate::value::sealed;
+use tavola_model::{Life, Op, Tags};
 
-const BOTH: Names = &["one", "two"];
+const ONE: Tags = Tags(1);
+const TWO: Tags = Tags(2);
+const BOTH: Tags = Tags(3);
+const NEW: Tags = Tags(4);
+const OTHER: Tags = Tags(8);
 
-fn tagged(key: &[u8], version: u64, len: usize, names: Names) -> Op {
-    Op::SetTagged(key.to_vec(), sealed(key, version, len), names)
+fn tagged(key: &[u8], version: u64, len: usize, tags: Tags) -> Op {
+    Op::SetTagged(key.to_vec(), sealed(key, version, len), tags, None)
 }
 
 pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
@@ -19,7 +22,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     for (name, len) in [("small", 20), ("large", LARGE), ("with uid", 20)] {
         builder.apply(&tagged(name.as_bytes(), 1, len, BOTH))?;
     }
-    builder.apply(&tagged(b"apart", 1, 20, &["other"]))?;
+    builder.apply(&tagged(b"apart", 1, 20, OTHER))?;
     let hints = builder.name([b"with uid".to_vec(), key(8)])?;
     let some = builder.image()?;
     let case = |(name, ops): (&str, Vec<Op>)| {
@@ -36,7 +39,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let mut cases: Vec<Case> = all.map(case).collect();
     // Nothing has had a tag yet, nor a uid.
     let empty = Builder::new(run.scratch)?.image()?;
-    let ops = vec![Op::Open, tagged(b"new key", 1, 20, &["new"])];
+    let ops = vec![tagged(b"new key", 1, 20, NEW)];
     cases.push(Case::new("tags: the first of all", empty, ops).armed_from_start());
     Ok(cases)
 }
@@ -46,16 +49,13 @@ type Named = (&'static str, Vec<Op>);
 fn sets() -> Vec<Named> {
     vec![
         ("of a new key", vec![tagged(b"new key", 1, 20, BOTH)]),
-        ("new ones", vec![tagged(b"new key", 1, 20, &["new", "one"])]),
+        ("new ones", vec![tagged(b"new key", 1, 20, NEW | ONE)]),
         (
             "of a new large key",
-            vec![tagged(b"new key", 1, LARGE, &["new"])],
+            vec![tagged(b"new key", 1, LARGE, NEW)],
         ),
         ("of an old key", vec![tagged(&key(3), 2, 20, BOTH)]),
-        (
-            "instead of others",
-            vec![tagged(b"small", 2, 200, &["new"])],
-        ),
+        ("instead of others", vec![tagged(b"small", 2, 200, NEW)]),
         ("of a key with a uid", vec![tagged(&key(8), 2, 20, BOTH)]),
         (
             "taken off",
@@ -66,24 +66,21 @@ fn sets() -> Vec<Named> {
 
 fn ends() -> Vec<Named> {
     vec![
-        ("invalidate", vec![Op::Invalidate("one")]),
+        ("invalidate", vec![Op::Invalidate(ONE)]),
         (
             "invalidate both",
-            vec![Op::Invalidate("one"), Op::Invalidate("two")],
+            vec![Op::Invalidate(ONE), Op::Invalidate(TWO)],
         ),
         (
             "invalidate and make anew",
-            vec![Op::Invalidate("two"), tagged(b"small", 2, 20, BOTH)],
+            vec![Op::Invalidate(TWO), tagged(b"small", 2, 20, BOTH)],
         ),
         (
             "search afterwards",
-            vec![Op::Invalidate("one"), Op::RemoveExpired],
+            vec![Op::Invalidate(ONE), Op::RemoveExpired],
         ),
-        (
-            "compact afterwards",
-            vec![Op::Invalidate("one"), Op::Compact],
-        ),
-        ("repair afterwards", vec![Op::Invalidate("one"), Op::Repair]),
+        ("compact afterwards", vec![Op::Invalidate(ONE), Op::Compact]),
+        ("repair afterwards", vec![Op::Invalidate(ONE), Op::Repair]),
         ("clear", vec![Op::Clear]),
         ("repair", vec![Op::Repair]),
     ]

@@ -3,15 +3,19 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::op::Op;
 use crate::value::{sealed, sealed_word};
 use std::rc::Rc;
+use tavola_model::{Op, Uid};
 
 /// Entries of a chunk.
 const CHUNK: u32 = 2046;
 
 fn word() -> Vec<u8> {
     b"the word".to_vec()
+}
+
+fn uid(key: Vec<u8>) -> Uid {
+    Uid::Of(key)
 }
 
 fn new() -> Vec<u8> {
@@ -29,11 +33,9 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let old = || key(7);
     let value = |key: &[u8], version, len| sealed(key, version, len);
     let of_old = |version, len| value(&old(), version, len);
+    let fresh = || Op::SetUid(new(), value(&new(), 1, 20));
     let all = [
-        (
-            "set_uid of a new key",
-            vec![Op::SetUid(new(), value(&new(), 1, 20))],
-        ),
+        ("set_uid of a new key", vec![fresh()]),
         (
             "set_uid of a large new key",
             vec![Op::SetUid(new(), value(&new(), 1, 40_000))],
@@ -52,41 +54,40 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
             "set a large key with a uid, small",
             vec![Op::Set(large.clone(), value(&large, 2, 20))],
         ),
-        ("set by uid", vec![Op::SetByUid(old(), of_old(2, 60))]),
+        ("set by uid", vec![Op::SetByUid(uid(old()), of_old(2, 60))]),
         (
             "update by uid",
-            vec![Op::UpdateByUid(old(), of_old(2, 30_000))],
+            vec![Op::UpdateByUid(uid(old()), of_old(2, 30_000))],
         ),
         (
             "set a word with a uid in place, by key and by uid",
             vec![
                 Op::Set(word(), sealed_word(&word(), 2)),
-                Op::SetByUid(word(), sealed_word(&word(), 3)),
+                Op::SetByUid(uid(word()), sealed_word(&word(), 3)),
                 Op::Set(word(), value(&word(), 4, 20)),
             ],
         ),
         ("remove a key with a uid", vec![Op::Remove(old())]),
-        ("remove by uid", vec![Op::RemoveByUid(old())]),
-        ("remove a large key by uid", vec![Op::RemoveByUid(large)]),
+        ("remove by uid", vec![Op::RemoveByUid(uid(old()))]),
+        (
+            "remove a large key by uid",
+            vec![Op::RemoveByUid(uid(large))],
+        ),
         (
             "count on a key with a uid",
             vec![Op::Incr(counter, 1), Op::Incr(text, 1)],
         ),
         (
             "a uid given back and given out again",
-            vec![
-                Op::RemoveByUid(old()),
-                Op::SetUid(new(), value(&new(), 1, 20)),
-            ],
+            vec![Op::RemoveByUid(uid(old())), fresh()],
         ),
         ("clear keys with uids", vec![Op::Clear]),
     ];
     let case = |(name, ops): (&str, _)| Case::new(name, some.clone(), ops).named(&hints);
     let mut cases: Vec<Case> = all.into_iter().map(case).collect();
-    let first = vec![Op::SetUid(new(), value(&new(), 1, 20))];
     let empty = Builder::new(run.scratch)?.image()?;
     let none = Rc::new(Vec::new());
-    cases.push(Case::new("set_uid of the first key of all", empty, first).named(&none));
+    cases.push(Case::new("set_uid of the first key of all", empty, vec![fresh()]).named(&none));
     Ok(cases)
 }
 
@@ -104,7 +105,7 @@ pub(super) fn chunks(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let ops = vec![
         fresh("one"),
         Op::Remove(small(5)),
-        Op::RemoveByUid(b"one".to_vec()),
+        Op::RemoveByUid(uid(b"one".to_vec())),
         fresh("two"),
         fresh("three"),
     ];

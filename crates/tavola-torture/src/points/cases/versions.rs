@@ -4,11 +4,10 @@
 use super::super::Run;
 use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
-use super::super::held::Life;
-use super::super::op::Op;
 use super::expiry::{LARGE, set, with};
 use crate::value::sealed;
 use std::rc::Rc;
+use tavola_model::{Life, Op, Uid};
 
 const MARKS: u32 = 0b101;
 
@@ -27,7 +26,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let mut cases: Vec<Case> = sets().into_iter().chain(changes()).map(case).collect();
     // No version was given yet.
     let empty = Builder::versioned(run.scratch)?.image()?;
-    let ops = vec![Op::Open, set(b"new key", 1, 20)];
+    let ops = vec![set(b"new key", 1, 20)];
     let first = Case::new("versions: the first of all", empty, ops);
     cases.push(first.versioned(&Rc::default()).armed_from_start());
     Ok(cases)
@@ -47,8 +46,11 @@ fn sets() -> Vec<Named> {
         ("a word", vec![set(b"the word", 2, 0)]),
         ("with a time", vec![with(&old, 2, 20, Life::Hours(1))]),
         ("with a uid", vec![Op::SetUid(old.clone(), value.clone())]),
-        ("by uid", vec![Op::SetByUid(key(8), sealed(&key(8), 2, 20))]),
-        ("if the same", vec![Op::CompareAndSwap(old, value)]),
+        (
+            "by uid",
+            vec![Op::SetByUid(Uid::Of(key(8)), sealed(&key(8), 2, 20))],
+        ),
+        ("if the same", vec![Op::CompareAndSwap(old, value, None)]),
         (
             "with marks",
             vec![Op::SetMarked(
