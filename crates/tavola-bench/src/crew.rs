@@ -19,6 +19,10 @@ const LEAD_NS: u64 = 3_000_000;
 /// More of it for each worker.
 const LEAD_EACH_NS: u64 = 300_000;
 
+/// Why what other people's crates do is left out.
+pub(crate) const WITHOUT_PEERS: &str = "built without it; to have it: \
+    cargo build --release --package tavola-bench --features peers";
+
 /// What a worker says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Answer<D> {
@@ -176,8 +180,7 @@ impl Member {
             let what = format!("worker {at} ended in {phase}: {status}");
             return Err(Error::Worker { what });
         }
-        serde_json::from_str(&line)
-            .map_err(|error| Error::io("understanding a worker")(error.into()))
+        serde_json::from_str(&line).map_err(|error| Error::io("understanding a worker")(error))
     }
 
     /// Closes its input, and waits until it has cleaned up and ended.

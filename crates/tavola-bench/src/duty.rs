@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, Write as _};
 
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
@@ -14,7 +13,7 @@ use crate::{Error, Result};
 /// Ties this process's life to the leader's, and puts it on its CPU.
 pub(crate) fn follow(leader_pid: u32, cpu: Option<usize>) -> Result<()> {
     let tied = set_parent_process_death_signal(Some(Signal::KILL));
-    tied.map_err(refused("following the leader"))?;
+    tied.map_err(Error::io("following the leader"))?;
     if getppid() != Pid::from_raw(leader_pid as i32) {
         return Err(Error::worker("its leader is gone"));
     }
@@ -30,22 +29,15 @@ pub(crate) fn stay_on(cpu: Option<usize>) -> Result<()> {
 pub(crate) fn stay_on_all(cpus: &[usize]) -> Result<()> {
     let mut set = CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
-    sched_setaffinity(None, &set).map_err(refused("choosing the CPU"))
+    sched_setaffinity(None, &set).map_err(Error::io("choosing the CPU"))
 }
 
 /// The CPUs that this process may use.
 pub(crate) fn usable_cpus() -> Result<Vec<usize>> {
-    let set = sched_getaffinity(None).map_err(refused("asking for the CPUs"))?;
+    let set = sched_getaffinity(None).map_err(Error::io("asking for the CPUs"))?;
     Ok((0..CpuSet::MAX_CPU)
         .filter(|&cpu| set.is_set(cpu))
         .collect())
-}
-
-fn refused(doing: &'static str) -> impl FnOnce(Errno) -> Error {
-    move |error| Error::Io {
-        doing,
-        source: error.into(),
-    }
 }
 
 /// Does what the leader at the other end of standard input says, until that end is closed: `serve`
@@ -88,10 +80,8 @@ impl Lines {
             return Ok(None);
         }
         let parsed = serde_json::from_str(&self.line);
-        let source = match parsed {
-            Ok(value) => return Ok(Some(value)),
-            Err(error) => error.into(),
-        };
-        Err(Error::io("understanding the leader")(source))
+        parsed
+            .map(Some)
+            .map_err(Error::io("understanding the leader"))
     }
 }

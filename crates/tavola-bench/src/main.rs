@@ -1,23 +1,57 @@
 //! The program `tavola-bench`: measures Tavola on this machine.
 //!
-//! The library `tavola_bench` has the arguments of each measurement and measures; here they become
-//! one program, which prints the results. The program starts itself again, with a hidden
-//! subcommand, for the worker processes of a measurement.
+//! One *leader* process makes a table that nobody else can see, starts *workers* (the same program
+//! again, with a hidden subcommand), and lets them all start at one instant of the monotonic clock.
+//! Every answer the table gives is checked; a wrong one ends the run with an error. Each line of a
+//! result is a JSON object, of which people see some fields as a table.
+//!
+//! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
+//! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
+//! - [`small`]: `open`, `iter`, `uid`, `tags`, `copy`, in one process.
+//! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
+//! - [`log`]: lines that processes log, until they are in a file, and its peers.
+//! - [`serve`]: clients of memcached, at this server and at memcached itself.
+//! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
+//! - [`compare`]: the table beside other stores, and how each of them is used.
+//!
+//! Below them: [`clock`] (one time for all processes), [`command`] (where the command `tavola` is),
+//! [`bytes`] (keys and values made from an index, and checked), [`order`] (a random visiting order
+//! that costs no memory), [`latency`] (histograms, and what the scheduler had to do with the
+//! slowest), [`scratch`] (the table), [`crew`] and [`duty`] (workers, as their leader sees them and
+//! as they see it), [`stats`] (medians), [`table`] (how lines are printed).
 //!
 //! Exit codes: 0 done, 2 error, also when a table gave a wrong answer.
 #![forbid(unsafe_code)]
 
-mod cmd;
+mod bytes;
+mod clock;
+mod command;
+mod compare;
+mod crew;
+mod duty;
+mod error;
+mod kv;
+mod latency;
+mod log;
+mod order;
+mod queue;
+mod scale;
+mod scratch;
+mod serve;
+mod small;
+mod stats;
+mod table;
+mod trace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tavola_bench::{Result, copy, iter, kv, log, open, queue, scale, serve, tags, trace, uid};
 use tavola_program::stack::on_large_stack;
 use tavola_program::{ERROR, usage};
 
-use self::cmd::compare;
-use self::cmd::table::Printer;
+use self::error::{Error, Result};
+use self::scratch::Place;
+use self::table::{Emit, Printer};
 
 /// The name of the program, before its messages.
 const NAME: &str = "tavola-bench";
@@ -35,7 +69,7 @@ Examples:
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
   tavola-bench serve --against memcached            clients of memcached, at both servers
-  tavola-bench trace web.u32.xz --items 5%          hit ratios of a table with a capacity
+  tavola-bench trace web.u32 --items 5%             hit ratios of a table with a capacity
   tavola-bench compare --quick                      beside the other stores there are
 
 Each runs on a table of its own that nobody else can see and that is gone at the end, also
@@ -59,17 +93,27 @@ struct Args {
 #[derive(Subcommand)]
 enum What {
     Kv(Box<kv::Config>),
-    Open(open::Config),
-    Iter(iter::Config),
-    Uid(uid::Config),
-    Tags(tags::Config),
-    Copy(copy::Config),
+    /// Open an existing table, get one key, close
+    #[command(after_help = "Examples:\n  tavola-bench open --repeat 100K")]
+    Open(small::Config),
+    /// Walk over all records of a table
+    #[command(after_help = "Examples:\n  tavola-bench iter --keys 10M")]
+    Iter(small::Config),
+    /// Get and overwrite the same keys by key and by uid
+    #[command(after_help = "Examples:\n  tavola-bench uid --keys 10M")]
+    Uid(small::Config),
+    /// Set and get keys with tags, invalidate a tag of all
+    #[command(after_help = "Examples:\n  tavola-bench tags --keys 10M")]
+    Tags(small::Config),
+    /// Read values of 8 KB, 64 KB and 1 MB, beside a plain copy out of a mapping
+    #[command(after_help = "Examples:\n  tavola-bench copy --json")]
+    Copy(small::Config),
     Queue(queue::Config),
     Log(log::Config),
     Scale(scale::Config),
     Serve(Box<serve::Config>),
     Trace(trace::Config),
-    Compare(Box<compare::Args>),
+    Compare(Box<compare::Config>),
     #[command(hide = true)]
     Worker,
     #[command(hide = true)]
@@ -110,11 +154,15 @@ fn run(what: What) -> Result<()> {
     let lines = Printer::new;
     match what {
         What::Kv(args) => lines(args.json, kv::COLUMNS).each(|emit| kv::run(&args, emit)),
-        What::Open(args) => lines(args.json, &[]).all(&[open::run(&args)?]),
-        What::Iter(args) => lines(args.json, &[]).all(&[iter::run(&args)?]),
-        What::Uid(args) => lines(args.json, &[]).all(&[uid::run(&args)?]),
-        What::Tags(args) => lines(args.json, tags::COLUMNS).all(&tags::run(&args)?),
-        What::Copy(args) => lines(args.json, copy::COLUMNS).all(&copy::run(&args)?),
+        What::Open(args) => lines(args.json, &[]).each(|emit| small::open(&args, emit)),
+        What::Iter(args) => lines(args.json, &[]).each(|emit| small::iter(&args, emit)),
+        What::Uid(args) => lines(args.json, &[]).each(|emit| small::uid(&args, emit)),
+        What::Tags(args) => {
+            lines(args.json, small::TAGS_COLUMNS).each(|emit| small::tags(&args, emit))
+        }
+        What::Copy(args) => {
+            lines(args.json, small::COPY_COLUMNS).each(|emit| small::copy(&args, emit))
+        }
         What::Queue(args) => lines(args.json, queue::COLUMNS).each(|emit| queue::run(&args, emit)),
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),
         What::Scale(args) => lines(args.json, scale::COLUMNS).each(|emit| scale::run(&args, emit)),
@@ -125,8 +173,8 @@ fn run(what: What) -> Result<()> {
         What::Player => queue::work(),
         What::Logger => log::work(),
         What::Client => serve::work(),
-        What::CompareWorker { job } => tavola_bench::compare::inproc::work(&job),
-        What::CompareTorment { job } => tavola_bench::compare::torment::work(&job),
+        What::CompareWorker { job } => compare::inproc::work(&job),
+        What::CompareTorment { job } => compare::torment::work(&job),
     }
 }
 

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::job::{Latency, is_cut_short};
-use super::journal::{PhaseOfAll, Run};
 use super::peers::Peer;
 use super::report::{LeftOut, Row};
+use super::runs::{PhaseOfAll, Run};
 use super::workloads::Trial;
+use crate::stats::{Spread, median_run};
+
+/// Of a phase that follows a put that was cut short: it is done on the keys that are there. A
+/// figure whose note begins like this is marked everywhere.
+const CUT: &str = "only the keys of a put that was cut short";
 
 /// The rows of one peer in one trial, and what has none.
 pub(super) fn rows(trial: &Trial, peer: &Peer, runs: &[&Run]) -> (Vec<Row>, Vec<LeftOut>) {
@@ -38,27 +43,33 @@ pub(super) fn rows(trial: &Trial, peer: &Peer, runs: &[&Run]) -> (Vec<Row>, Vec<
                 "it gave a wrong answer: the figure is void".to_owned(),
             ));
         } else {
-            rows.push(row(trial, peer, all));
+            let mut row = row(trial, peer, all);
+            if rows.iter().any(lacks_keys) && !is_cut_short(row.note.as_deref()) {
+                let had = row
+                    .note
+                    .take()
+                    .map_or(String::new(), |had| format!("; {had}"));
+                row.note = Some(format!("{CUT}{had}"));
+            }
+            rows.push(row);
         }
     }
     (rows, out)
 }
 
+/// Where keys are put again and again all of them may be there though not all puts were done.
+fn lacks_keys(row: &Row) -> bool {
+    let note = row.note.as_deref().filter(|note| is_cut_short(Some(note)));
+    let done = note.and_then(|note| note.split(' ').nth(1)?.parse::<u64>().ok());
+    let puts = row.phase.starts_with("put") || row.phase == "write";
+    puts && done.is_some_and(|done| done < row.case.keys)
+}
+
 fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
-    let mut sorted = all.to_vec();
-    sorted.sort_by(|one, other| {
-        let value = |of: &(&PhaseOfAll, &Run)| value(of.0, trial.unit);
-        value(one).total_cmp(&value(other))
-    });
-    let runs: Vec<f64> = all
-        .iter()
-        .map(|(phase, _)| value(phase, trial.unit))
-        .collect();
-    let figures: Vec<f64> = sorted
-        .iter()
-        .map(|(phase, _)| value(phase, trial.unit))
-        .collect();
-    let (phase, run) = sorted[sorted.len() / 2];
+    let figure = |of: &(&PhaseOfAll, &Run)| value(of.0, trial.unit);
+    let runs: Vec<f64> = all.iter().map(figure).collect();
+    let spread = Spread::of(runs.iter().copied());
+    let (phase, run) = median_run(all, figure);
     let sum = &phase.sum;
     // One run that was cut short is enough: what follows may be that run's.
     let mut notes = all.iter().map(|(phase, _)| &phase.sum.note);
@@ -74,9 +85,9 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         placement: run.placement,
         transport: run.transport,
         reply: trial.case.reply,
-        median: median(&figures),
-        least: figures[0],
-        most: figures[figures.len() - 1],
+        median: spread.median,
+        least: spread.least,
+        most: spread.most,
         runs,
         cpu_us_per_op: (sum.ops > 0).then(|| sum.cpu_seconds * 1e6 / sum.ops as f64),
         server_cpu_us_per_op: phase
@@ -93,13 +104,10 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
         per_second: phase.per_second.clone(),
         latency: Latency {
             cdf: sum.latency.cdf.clone(),
-            ..percentiles(all, median)
+            ..percentiles(all, |ns| ns.median)
         },
-        latency_least: trial.case.timed.then(|| percentiles(all, |ns| ns[0])),
-        latency_most: trial
-            .case
-            .timed
-            .then(|| percentiles(all, |ns| ns[ns.len() - 1])),
+        latency_least: trial.case.timed.then(|| percentiles(all, |ns| ns.least)),
+        latency_most: trial.case.timed.then(|| percentiles(all, |ns| ns.most)),
         verified: true,
         language: peer.language.to_owned(),
         note: note.unwrap_or(&sum.note).clone(),
@@ -108,14 +116,13 @@ fn row(trial: &Trial, peer: &Peer, all: &[(&PhaseOfAll, &Run)]) -> Row {
 
 /// Each by itself: what `pick` takes from that of all runs, from the least on. A run of median rate
 /// may have the slowest call of all.
-fn percentiles(all: &[(&PhaseOfAll, &Run)], pick: fn(&[f64]) -> f64) -> Latency {
+fn percentiles(all: &[(&PhaseOfAll, &Run)], pick: fn(Spread) -> f64) -> Latency {
     let of = |percentile: fn(&Latency) -> Option<u64>| {
         let all = all
             .iter()
             .filter_map(|(phase, _)| percentile(&phase.sum.latency));
-        let mut all: Vec<f64> = all.map(|ns| ns as f64).collect();
-        all.sort_by(f64::total_cmp);
-        (!all.is_empty()).then(|| pick(&all) as u64)
+        let all: Vec<f64> = all.map(|ns| ns as f64).collect();
+        (!all.is_empty()).then(|| pick(Spread::of(all)) as u64)
     };
     Latency {
         p50_ns: of(|latency| latency.p50_ns),
@@ -132,14 +139,6 @@ fn value(phase: &PhaseOfAll, unit: &str) -> f64 {
         "ops/s" => ops / seconds,
         "us/op" => seconds * 1e6 / ops,
         _ => seconds,
-    }
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    let half = sorted.len() / 2;
-    match sorted.len() % 2 {
-        1 => sorted[half],
-        _ => (sorted[half - 1] + sorted[half]) / 2.0,
     }
 }
 
@@ -210,12 +209,23 @@ mod tests {
     }
 
     #[test]
-    fn one_run_that_was_cut_short_is_told() {
+    fn one_run_that_was_cut_short_is_told_and_so_is_what_follows() {
         let peer = peers::all().next().unwrap();
         let mut runs = [run(1.0, true), run(4.0, true), run(2.0, true)];
+        for run in &mut runs {
+            let after = run.phases[0].clone();
+            run.phases.push(after);
+            run.phases[0].sum.phase = "put".to_owned();
+        }
         runs[1].phases[0].sum.note = Some("only 5 of 9 within its time".to_owned());
-        let (rows, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
-        assert!(is_cut_short(rows[0].note.as_deref()));
+        let (made, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
+        assert!(is_cut_short(made[0].note.as_deref()));
+        assert_eq!(made[1].note.as_deref(), Some(CUT));
+        // Who has all keys is not marked.
+        let all = format!("only {} of more within its time", trial().case.keys);
+        runs[1].phases[0].sum.note = Some(all);
+        let (made, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
+        assert_eq!(made[1].note, None);
     }
 
     #[test]
@@ -231,7 +241,7 @@ mod tests {
         assert_eq!(rows[0].cpu_us_per_op, Some(3_000.0));
         assert_eq!(rows[0].server_cpu_us_per_op, Some(5_000.0));
         assert_eq!(rows[0].server_bytes, Some(7));
-        assert_eq!(rows[0].server().as_deref(), Some("TCP, one CPU"));
+        assert_eq!(rows[0].transport, Some(Transport::Tcp));
     }
 
     #[test]

@@ -143,10 +143,7 @@ pub enum Said {
     End(EndLine),
     /// It waits for a line `{"start_at_ns":N}` on its input before it begins this phase: said by
     /// each of several processes, so that they begin together.
-    Ready {
-        /// The phase.
-        ready: String,
-    },
+    Ready,
     /// It cannot go on.
     Failed {
         /// One sentence.
@@ -243,8 +240,8 @@ pub(crate) fn parse(line: &str) -> Option<Said> {
     if let Some(error) = text("error") {
         return Some(Said::Failed { error });
     }
-    if let Some(ready) = text("ready") {
-        return Some(Said::Ready { ready });
+    if value.get("ready").is_some() {
+        return Some(Said::Ready);
     }
     let is = |name: &str| value.get(name).is_some();
     let (is_phase, is_end) = (is("phase"), is("end"));
@@ -270,10 +267,7 @@ mod tests {
         assert_eq!(phase.latency.cdf, [(5, 0.25), (9, 1.0)]);
         let end = parse(r#"{"end":true,"version":"1","bytes":5,"keys":6,"peak_rss_bytes":7}"#);
         assert!(matches!(end, Some(Said::End(EndLine { bytes: 5, .. }))));
-        assert!(matches!(
-            parse(r#"{"ready":"get"}"#),
-            Some(Said::Ready { .. })
-        ));
+        assert!(matches!(parse(r#"{"ready":"get"}"#), Some(Said::Ready)));
         assert!(matches!(
             parse(r#"{"error":"no"}"#),
             Some(Said::Failed { .. })

@@ -4,22 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::folders::Folders;
-use super::gather;
-use super::journal::{Begun, Entry, Journal, PhaseOfAll, Run};
 use super::machine::{machine, utc_now};
-use super::measured::measured;
 use super::noise::{Gauge, noise};
 use super::peers::{Found, Peer};
 use super::report::{LeftOut, Results, SCHEMA, TormentRow};
-use super::roster::{check, find, peer_rows, workshop};
+use super::roster::{Folders, check, find, peer_rows, workshop};
+use super::runs::{PhaseOfAll, Run};
 use super::supply::Stock;
-use super::torment;
 use super::turn::Ground;
-use super::workloads::{Extent, RULES, Trial, plan};
-use super::{Config, Progress, behind, company, cut};
+use super::workloads::{Extent, Trial, plan};
+use super::{Config, company, gather, torment};
 use crate::duty::usable_cpus;
-use crate::{Error, Result};
+use crate::{Error, Result, command};
 
 /// When a quick run begins its last turn, counted from its own beginning: with what comes after it
 /// is done in three minutes on a slow machine, too, where programs take long to compile.
@@ -35,19 +31,14 @@ const SLOW_S: f64 = 10.0;
 const WARM_S: f64 = 2.0;
 
 /// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
-///
-/// # Errors
-///
-/// An option outside its bounds; files that cannot be written; [`Error::Interrupted`].
-pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> {
+pub(super) fn run(config: &Config) -> Result<Results> {
     let begin = Instant::now();
     check(config)?;
-    fs::create_dir_all(&config.out).map_err(Error::io("making the folder for results"))?;
     let folders = Folders::make(config)?;
     let file = match &config.company_file {
         Some(file) => std::path::absolute(file).map_err(Error::io("finding the company file"))?,
         None => {
-            let file = folders.disk.join("companies.tsv");
+            let file = folders.disk.path().join("companies.tsv");
             company::write(&file)?;
             file
         }
@@ -59,52 +50,60 @@ pub fn run(config: &Config, tell: &mut dyn FnMut(&Progress)) -> Result<Results> 
         repeat: config.repeat,
         cpus: cpus.len(),
     };
-    let begun = Begun {
-        schema: SCHEMA,
-        rules: RULES,
-        tavola: env!("CARGO_PKG_VERSION").to_owned(),
-        machine: machine(),
-        started: utc_now(),
-        quick: config.quick,
-        measured: measured(config),
-    };
-    let journal = Journal::open(&config.out.join("rows.jsonl"), config.resume, begun)?;
-    let (found, skipped) = find(config, &folders, tell)?;
-    let trials = plan(&config.only, extent, &file);
+    let (found, skipped) = find(config, &folders)?;
+    for (peer, why) in &skipped {
+        eprintln!("# without {}: {why}", peer.name);
+    }
+    let trials = plan(config.letters(), extent, &file);
     let mut leader = Leader {
         config,
         ground: Ground {
-            memory: folders.memory.clone(),
-            disk: folders.disk.clone(),
+            memory: folders.memory.path().to_owned(),
+            disk: folders.disk.path().to_owned(),
             cpus,
-            tavola: config.tavola.clone().unwrap_or_default(),
+            tavola: command::find(config.tavola.as_deref())?.unwrap_or_default(),
             given: config.given.clone(),
             quick: config.quick,
         },
-        journal,
+        runs: Vec::new(),
         gauge: Gauge::new(),
         found,
         until: config.quick.then(|| begin + QUICK),
     };
+    let mut results = Results {
+        schema: SCHEMA,
+        tavola: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine(),
+        started: utc_now(),
+        quick: config.quick,
+        ..Results::default()
+    };
     for (at, trial) in trials.iter().enumerate() {
-        tell(&Progress::Trial {
-            workload: trial.workload,
-            title: trial.title.clone(),
-            at: at + 1,
-            of: trials.len(),
-        });
-        leader.trial(trial, tell)?;
+        let (at, of) = (at + 1, trials.len());
+        eprintln!("# {at}/{of}  {}  {}", trial.workload, trial.title);
+        let done = leader.trial(trial);
+        leader.add(trial, &mut results);
+        results.noise = noise(leader.runs.iter().map(|run| run.noise));
+        results.seconds = leader.runs.iter().map(|run| run.seconds).sum();
+        results.peers = peer_rows(config, &leader.found, &skipped, &leader.versions());
+        write(config, &results)?;
+        done?;
     }
-    leader.torment(&folders, tell)?;
-    let results = leader.results(&trials, skipped);
-    write(config, &results)?;
+    if trials.is_empty() {
+        results.peers = peer_rows(config, &leader.found, &skipped, &BTreeMap::new());
+    }
+    if config.torments() {
+        let done = leader.torment(&folders, &mut results.torment);
+        write(config, &results)?;
+        done?;
+    }
     Ok(results)
 }
 
 struct Leader<'a> {
     config: &'a Config,
     ground: Ground,
-    journal: Journal,
+    runs: Vec<Run>,
     gauge: Gauge,
     found: Vec<Found>,
     /// No turn begins after this.
@@ -113,7 +112,7 @@ struct Leader<'a> {
 
 impl Leader<'_> {
     /// All repetitions of a trial; in each the peers take their turns, and another begins.
-    fn trial(&mut self, trial: &Trial, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
+    fn trial(&mut self, trial: &Trial) -> Result<()> {
         let able: Vec<Found> = self
             .found
             .iter()
@@ -130,11 +129,10 @@ impl Leader<'_> {
                         return Ok(());
                     }
                     let run = self.turn(trial, found, repetition)?;
-                    tell(&Progress::Turn {
-                        peer: run.peer.clone(),
-                        failed: run.failed.clone(),
-                    });
-                    self.journal.add(Entry::Run(Box::new(run)))?;
+                    if let Some(why) = &run.failed {
+                        eprintln!("#   {}: {why}", run.peer);
+                    }
+                    self.runs.push(run);
                 }
             }
         }
@@ -164,46 +162,32 @@ impl Leader<'_> {
         })
     }
 
-    /// What a run has already is not done again.
-    fn torment(&mut self, folders: &Folders, tell: &mut dyn FnMut(&Progress)) -> Result<()> {
-        if !self.config.torment {
-            return Ok(());
-        }
+    fn torment(&self, folders: &Folders, rows: &mut Vec<TormentRow>) -> Result<()> {
         let plan = torment::Plan {
             own: torment::Program::own()?,
-            folder: folders.memory.join("torment"),
+            folder: folders.memory.path().join("torment"),
             quick: self.config.quick,
             peers: self.config.peers.clone(),
         };
         let workshop = workshop(folders, self.config)?;
         let stock = Stock {
             workshop: &workshop,
-            folder: folders.memory.clone(),
+            folder: folders.memory.path().to_owned(),
             cpu: self.ground.cpus[0],
         };
-        let before: Vec<TormentRow> = self.journal.torment().cloned().collect();
-        let wanted = |peer: &str, trial: torment::Trial| {
-            let name = torment::name(trial);
-            !before
-                .iter()
-                .any(|row| row.peer == peer && row.trial == name)
-        };
-        let (config, journal) = (self.config, &mut self.journal);
-        let mut skipped = Vec::new();
-        let done = &mut |row: TormentRow| {
+        torment::run(&plan, &stock, &mut |row| {
             // A process of a trial that was told to end as well says nothing of its store.
-            if config.is_interrupted() {
+            if self.config.is_interrupted() {
                 return Err(Error::Interrupted);
             }
-            tell(&Progress::Tormented(row.clone()));
-            journal.add(Entry::Torment(row))
-        };
-        let absent = &mut |peer: &str, why: String| skipped.push((peer.to_owned(), why));
-        torment::run(&plan, &stock, &wanted, done, absent)?;
-        for (peer, why) in skipped {
-            tell(&Progress::Skipped { peer, why });
-        }
-        Ok(())
+            let (peer, trial) = (&row.peer, &row.trial);
+            eprintln!(
+                "# torment  {peer}  {trial}: {}: {}",
+                row.outcome, row.detail
+            );
+            rows.push(row);
+            Ok(())
+        })
     }
 
     fn is_done(&self, trial: &Trial, peer: &Peer, repetition: u32) -> bool {
@@ -213,12 +197,12 @@ impl Leader<'_> {
 
     fn is_outgrown(&self, trial: &Trial, peer: &Peer) -> bool {
         let of_peer = |run: &&Run| run.peer == peer.name && run.workload == "g";
-        let runs = self.journal.runs().filter(of_peer);
+        let runs = self.runs.iter().filter(of_peer);
         trial.workload == 'g' && is_outgrown(runs, trial.case.keys)
     }
 
     fn turns_of(&self, trial: &Trial, peer: &Peer) -> impl Iterator<Item = &Run> {
-        self.journal.runs().filter(move |run| {
+        self.runs.iter().filter(move |run| {
             run.peer == peer.name
                 && run.title == trial.title
                 && run.workload.starts_with(trial.workload)
@@ -231,54 +215,38 @@ impl Leader<'_> {
         turns.filter(|run| !run.warm_up).collect()
     }
 
-    fn results(&self, trials: &[Trial], skipped: Vec<(Peer, String)>) -> Results {
-        let begun = self.journal.begun().cloned();
-        let mut results = Results {
-            schema: SCHEMA,
-            noise: noise(self.journal.runs().map(|run| run.noise)),
-            quick: self.config.quick,
-            torment: self.journal.torment().cloned().collect(),
-            ..Results::default()
-        };
-        if let Some(begun) = begun {
-            results.tavola = begun.tavola;
-            results.machine = begun.machine;
-            results.started = begun.started;
-        }
-        for trial in trials {
-            for Found { peer, .. } in &self.found {
-                match trial.takes(peer) {
-                    None => {}
-                    Some(Err(why)) => results.left_out.push(left_out(trial, peer, why)),
-                    Some(Ok(())) if self.runs_of(trial, peer).is_empty() => {
-                        let why = if self.is_outgrown(trial, peer) {
-                            "its time was over with fewer keys already"
-                        } else {
-                            "there was no time left for it; a run without --quick has it"
-                        };
-                        results.left_out.push(left_out(trial, peer, why.to_owned()));
-                    }
-                    Some(Ok(())) => {
-                        let (rows, left) = gather::rows(trial, peer, &self.runs_of(trial, peer));
-                        results.rows.extend(rows);
-                        results.left_out.extend(left);
-                    }
+    /// What came of a trial.
+    fn add(&self, trial: &Trial, results: &mut Results) {
+        for Found { peer, .. } in &self.found {
+            let runs = self.runs_of(trial, peer);
+            let why = match trial.takes(peer) {
+                None => continue,
+                Some(Err(why)) => why,
+                Some(Ok(())) if !runs.is_empty() => {
+                    let (rows, left) = gather::rows(trial, peer, &runs);
+                    results.rows.extend(rows);
+                    results.left_out.extend(left);
+                    continue;
                 }
-            }
+                Some(Ok(())) if self.is_outgrown(trial, peer) => {
+                    "its time was over with fewer keys already".to_owned()
+                }
+                Some(Ok(())) => "there was no time left for it".to_owned(),
+            };
+            results.left_out.push(LeftOut {
+                workload: trial.workload.to_string(),
+                title: trial.title.clone(),
+                peer: peer.name.to_owned(),
+                phase: String::new(),
+                why,
+            });
         }
-        behind::explain(&mut results.rows);
-        cut::mark(&mut results.rows);
-        results.seconds = self.journal.runs().map(|run| run.seconds).sum();
-        results.peers = peer_rows(self.config, &self.found, skipped, &self.versions());
-        results
     }
 
     /// What peers said of their versions.
     fn versions(&self) -> BTreeMap<String, String> {
-        self.journal
-            .runs()
-            .filter(|run| run.failed.is_none())
-            .map(|run| (run.peer.clone(), run.end.version.clone()))
+        let told = self.runs.iter().filter(|run| run.failed.is_none());
+        told.map(|run| (run.peer.clone(), run.end.version.clone()))
             .collect()
     }
 }
@@ -304,19 +272,9 @@ fn is_outgrown<'a>(mut runs: impl Iterator<Item = &'a Run>, keys: u64) -> bool {
     runs.any(|run| run.keys < keys && run.is_cut_short())
 }
 
-fn left_out(trial: &Trial, peer: &Peer, why: String) -> LeftOut {
-    LeftOut {
-        workload: trial.workload.to_string(),
-        title: trial.title.clone(),
-        peer: peer.name.to_owned(),
-        phase: String::new(),
-        why,
-    }
-}
-
 fn write(config: &Config, results: &Results) -> Result<()> {
     let text = serde_json::to_string_pretty(results).expect("results have a JSON form");
-    let written = fs::write(config.out.join("results.json"), text + "\n");
+    let written = fs::write(config.out().join("results.json"), text + "\n");
     written.map_err(Error::io("writing results.json"))
 }
 
@@ -335,11 +293,10 @@ mod tests {
             quick,
             ..Config::default()
         };
-        let rows = dir.path().join("rows.jsonl");
         let mut leader = Leader {
             config: &config,
             ground: ground(dir.path()),
-            journal: Journal::open(&rows, false, Begun::default()).unwrap(),
+            runs: Vec::new(),
             gauge: Gauge::new(),
             found: vec![toy(script)],
             until: None,
@@ -351,14 +308,9 @@ mod tests {
             cpus: 1,
         };
         let trial = plan("e", extent, Path::new("")).remove(0);
-        leader.trial(&trial, &mut |_| ()).unwrap();
+        leader.trial(&trial).unwrap();
         assert_eq!(leader.runs_of(&trial, &leader.found[0].peer).len(), 2);
-        // Who goes on has no warm-up again.
-        let before = leader.journal.entries.len();
-        leader.journal = Journal::open(&rows, true, Begun::default()).unwrap();
-        leader.trial(&trial, &mut |_| ()).unwrap();
-        assert_eq!(leader.journal.entries.len(), before);
-        let turns = leader.journal.runs();
+        let turns = leader.runs.iter();
         turns.map(|run| (run.repetition, run.warm_up)).collect()
     }
 
@@ -374,19 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_turn_needs_no_warm_up_and_a_failed_one_is_none() {
-        let run = |seconds, failed: Option<&str>| Run {
-            seconds,
-            failed: failed.map(str::to_owned),
-            ..Run::default()
-        };
-        assert!(is_warm_up(&run(0.9 * WARM_S, None)));
-        assert!(!is_warm_up(&run(WARM_S, None)));
-        assert!(!is_warm_up(&run(0.1, Some("it fell over"))));
-    }
-
-    #[test]
-    fn who_failed_or_is_slow_has_no_further_turn() {
+    fn who_failed_or_is_slow_has_no_further_turn_and_no_warm_up() {
         let run = |repetition, seconds| Run {
             repetition,
             seconds,
@@ -401,21 +341,19 @@ mod tests {
             failed: Some("it fell over".to_owned()),
             ..run(0, 1.0)
         };
-        assert!(is_done(&[&failed], 1, false));
+        assert!(is_done(&[&failed], 1, false) && !is_warm_up(&failed));
+        assert!(is_warm_up(&run(0, 0.9 * WARM_S)) && !is_warm_up(&run(0, WARM_S)));
     }
 
     #[test]
     fn who_was_cut_short_is_asked_for_no_more_keys_but_for_fewer() {
-        let run = |keys, note: Option<&str>| {
-            let sum = PhaseLine {
+        let run = |keys, note: Option<&str>| Run {
+            keys,
+            ..Run::of(PhaseLine {
                 phase: "put".to_owned(),
                 note: note.map(str::to_owned),
                 ..PhaseLine::default()
-            };
-            Run {
-                keys,
-                ..Run::of(sum)
-            }
+            })
         };
         let runs = [run(10, None), run(100, Some("only 50 of 100"))];
         let is = |keys| is_outgrown(runs.iter(), keys);

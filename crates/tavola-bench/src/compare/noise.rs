@@ -3,8 +3,6 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use super::report::Noise;
 
 /// More than this, and the figures of processors cannot be relied on.
@@ -24,7 +22,7 @@ pub(super) struct Gauge {
 }
 
 /// One look: seconds of the loop and of the walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     spin: f64,
     walk: f64,

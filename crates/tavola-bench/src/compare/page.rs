@@ -7,7 +7,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::cut;
 use super::report::Results;
 use crate::{Error, Result};
 
@@ -22,15 +21,8 @@ const SCRIPT: &str = include_str!("page/report.js");
 
 /// Reads `results` (a `results.json`), also one of an earlier program.
 pub fn read(results: &Path) -> Result<Results> {
-    let error = |why: String| Error::Results {
-        path: results.to_owned(),
-        why,
-    };
-    let text = fs::read(results).map_err(|source| error(source.to_string()))?;
-    let parsed = serde_json::from_slice(&text);
-    let mut parsed: Results = parsed.map_err(|source| error(source.to_string()))?;
-    cut::mark(&mut parsed.rows);
-    Ok(parsed)
+    let text = fs::read(results).map_err(|why| Error::file(results, why.to_string()))?;
+    serde_json::from_slice(&text).map_err(|why| Error::file(results, why.to_string()))
 }
 
 /// Writes the report of `results` to `out`, or beside it as `report.html`, and returns its path.

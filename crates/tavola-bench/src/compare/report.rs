@@ -112,6 +112,9 @@ pub struct PeerRow {
     /// When it is the one to take, as the end of a sentence.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub choose: Cow<'static, str>,
+    /// What it does not have to do that Tavola does, as the end of a sentence: why it may be ahead.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub spared: Cow<'static, str>,
 }
 
 /// An answer that is not always yes or no.
@@ -243,12 +246,6 @@ impl Row {
     /// Whether larger is better.
     pub fn is_rate(&self) -> bool {
         self.unit == "ops/s"
-    }
-
-    /// How its server was reached, and where that was, if the case does not tell.
-    pub fn server(&self) -> Option<String> {
-        let placement = self.placement.filter(|_| self.case.placement.is_none())?;
-        Some(format!("{}, {}", self.transport?.name(), placement.name()))
     }
 }
 

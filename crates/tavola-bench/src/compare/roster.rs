@@ -1,42 +1,62 @@
 //! Who takes part in a run, who does not and why, and what is told of each.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use super::folders::Folders;
+use tempfile::TempDir;
+
 use super::found::Workshop;
 use super::given::Given;
 use super::peers::{self, Found, Peer, Server};
 use super::report::PeerRow;
 use super::workloads::LETTERS;
-use super::{Config, Progress, properties, sources, torment};
-use crate::{Error, Result, crew};
+use super::{Config, properties, sources, torment};
+use crate::{Error, Result, command, crew};
+
+/// The folders of a run, gone at its end.
+pub(super) struct Folders {
+    /// For stores in memory.
+    pub(super) memory: TempDir,
+    /// For those on a disk, and the peers' programs.
+    pub(super) disk: TempDir,
+}
+
+impl Folders {
+    pub(super) fn make(config: &Config) -> Result<Self> {
+        let make = |place: &Path| {
+            let place = std::path::absolute(place)?;
+            std::fs::create_dir_all(&place)?;
+            tempfile::Builder::new()
+                .prefix("tavola-compare-")
+                .tempdir_in(place)
+        };
+        let memory = config.dir.as_deref().unwrap_or(Path::new("/dev/shm"));
+        Ok(Self {
+            memory: make(memory).map_err(Error::io("making the folder for stores"))?,
+            disk: make(&config.out()).map_err(Error::io("making the folder for results"))?,
+        })
+    }
+}
 
 /// Who takes part and who does not, and why.
-///
-/// # Errors
-///
-/// As [`run`](super::run).
 pub fn list(config: &Config) -> Result<Vec<PeerRow>> {
     check(config)?;
     let folders = Folders::make(config)?;
-    let (found, skipped) = find(config, &folders, &mut |_| ())?;
-    Ok(peer_rows(config, &found, skipped, &BTreeMap::new()))
+    let (found, skipped) = find(config, &folders)?;
+    Ok(peer_rows(config, &found, &skipped, &BTreeMap::new()))
 }
 
 /// Whether what is asked for can be.
 pub(super) fn check(config: &Config) -> Result<()> {
-    if let Some(letter) = config
-        .only
-        .chars()
-        .find(|&letter| !LETTERS.contains(letter))
-    {
+    let letters = config.letters();
+    if let Some(letter) = letters.chars().find(|&letter| !LETTERS.contains(letter)) {
         return Err(Error::option(
             "only",
             format!("there is no workload {letter}; letters are {LETTERS}"),
         ));
     }
     let mut known: Vec<&str> = peers::all().map(|peer| peer.name).collect();
-    if config.torment {
+    if config.torments() {
         known.extend(torment::names().filter(|name| peers::all().all(|peer| peer.name != *name)));
     }
     if let Some(name) = config
@@ -58,9 +78,9 @@ pub(super) fn check(config: &Config) -> Result<()> {
 /// Where their programs are made.
 pub(super) fn workshop(folders: &Folders, config: &Config) -> Result<Workshop> {
     Ok(Workshop {
-        sources: folders.disk.join("peers"),
+        sources: folders.disk.path().join("peers"),
         program: crew::program()?,
-        tavola: config.tavola.clone(),
+        tavola: command::find(config.tavola.as_deref())?,
         given: config.given.clone(),
     })
 }
@@ -70,7 +90,6 @@ pub(super) fn workshop(folders: &Folders, config: &Config) -> Result<Workshop> {
 pub(super) fn find(
     config: &Config,
     folders: &Folders,
-    tell: &mut dyn FnMut(&Progress),
 ) -> Result<(Vec<Found>, Vec<(Peer, String)>)> {
     let workshop = workshop(folders, config)?;
     sources::unpack(&workshop.sources)?;
@@ -80,13 +99,7 @@ pub(super) fn find(
     for peer in peers::all().filter(wanted) {
         match workshop.find(peer) {
             Ok(here) => found.push(here),
-            Err(why) => {
-                tell(&Progress::Skipped {
-                    peer: peer.name.to_owned(),
-                    why: why.clone(),
-                });
-                skipped.push((peer, why));
-            }
+            Err(why) => skipped.push((peer, why)),
         }
     }
     Ok((found, skipped))
@@ -96,11 +109,11 @@ pub(super) fn find(
 pub(super) fn peer_rows(
     config: &Config,
     found: &[Found],
-    skipped: Vec<(Peer, String)>,
+    skipped: &[(Peer, String)],
     versions: &BTreeMap<String, String>,
 ) -> Vec<PeerRow> {
     let here = found.iter().map(|found| (found.peer, None));
-    let absent = skipped.into_iter().map(|(peer, why)| (peer, Some(why)));
+    let absent = skipped.iter().map(|(peer, why)| (*peer, Some(why.clone())));
     here.chain(absent)
         .map(|(peer, why)| PeerRow {
             version: versions.get(peer.name).cloned().unwrap_or_default(),
@@ -119,15 +132,15 @@ fn peer_row(peer: &Peer, given: &Given) -> PeerRow {
         (Some(Server::Postgres), false) => "; the server's files in memory",
         _ => "",
     };
+    let profile = properties::profile(peer.name);
     PeerRow {
         name: peer.name.to_owned(),
         title: peer.title.to_owned(),
         configuration: format!("{}{server}", peer.configuration),
         language: peer.language.to_owned(),
         properties: properties::of(peer, is_given),
-        choose: properties::profile(peer.name)
-            .map_or("", |profile| profile.choose)
-            .into(),
+        choose: profile.map_or("", |profile| profile.choose).into(),
+        spared: profile.map_or("", |profile| profile.spared).into(),
         ..PeerRow::default()
     }
 }

@@ -105,7 +105,7 @@ struct Anew {
 /// What [`Served::within`] has told of.
 pub(super) fn served(text: &str) -> Result<Box<dyn Served>> {
     let anew: Anew = serde_json::from_str(text)
-        .map_err(|error| Error::io("understanding which server to start")(error.into()))?;
+        .map_err(|error| Error::io("understanding which server to start")(error))?;
     Ok(Box::new(anew))
 }
 

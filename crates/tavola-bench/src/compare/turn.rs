@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::given::{self, Given};
 use super::job::{Case, EndLine, Job, PhaseLine, Placement, Said, Transport};
-use super::journal::{PhaseOfAll, Run};
 use super::peers::{Found, Peer, Place, Together};
 use super::program::Program;
+use super::runs::{PhaseOfAll, Run};
 use super::servers::{Running, start};
 use super::usage::file_bytes;
 use super::workloads::Trial;
@@ -220,7 +220,7 @@ impl Crew {
 
     fn ready(&mut self, at: usize, until: Instant) -> std::result::Result<(), String> {
         match self.0[at].hear(until)? {
-            Said::Ready { .. } => Ok(()),
+            Said::Ready => Ok(()),
             _ => Err("it began before the others were there".to_owned()),
         }
     }

@@ -7,9 +7,6 @@ use tavola_program::units::count as thousands;
 use super::job::{Case, Placement, Reply, Transport};
 use super::peers::{Peer, Together};
 
-/// Another number for each change of what is measured under the same titles.
-pub(super) const RULES: u32 = 2;
-
 /// The letters of all workloads.
 pub const LETTERS: &str = "abcdefghi";
 

@@ -17,9 +17,7 @@
 //! [`Config::latency_ops`] calls; so the slowest put is the slowest of all, pauses of growth
 //! included. With a batch, a call is a batch.
 
-mod job;
 mod phases;
-mod report;
 mod steps;
 mod worker;
 
@@ -27,11 +25,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use tavola::Table;
 use tavola_program::units::{parse_count, parse_size, parse_time};
 
 pub use phases::run;
-pub use report::{Collapse, Line, PhaseLine, Summary};
 pub use worker::work;
 
 use crate::bytes::KeyWords;
@@ -93,13 +89,13 @@ Examples:
   tavola-bench kv --keys 1M --phases get --dist hot --procs 2
   tavola-bench kv --keys 1M --phases get --shards 1 --hot-writer";
 
-/// What people see of a [`PhaseLine`].
+/// What people see of a line.
 pub const COLUMNS: &[&str] = &[
     "phase", "ops", "seconds", "mops", "p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "runs",
 ];
 
 /// Put, overwrite, mixed load, get and miss over many keys by many processes
-#[derive(Clone, Debug, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Config {
     /// Keys in the table; K, M and G stand for thousands, millions, milliards
@@ -156,7 +152,6 @@ pub struct Config {
     /// Calls of mix, get and miss that are timed one by one
     #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
     pub latency_ops: u64,
-    /// Where the table is made.
     #[command(flatten)]
     pub place: Place,
     /// Print one JSON object per line
@@ -171,12 +166,9 @@ impl Config {
         self.cpu.or(self.pin.then_some(worker % cpus))
     }
 
-    fn placement(&self) -> String {
-        match (self.cpu, self.pin) {
-            (Some(cpu), _) => format!("cpu {cpu}"),
-            (None, true) => "spread".to_owned(),
-            (None, false) => "free".to_owned(),
-        }
+    /// Mix is never batched.
+    fn batch_of(&self, phase: Phase) -> usize {
+        if phase == Phase::Mix { 1 } else { self.batch }
     }
 
     /// Where the table is made, with the lengths and the times of its keys.
@@ -191,10 +183,7 @@ impl Config {
         }
     }
 
-    /// # Errors
-    ///
-    /// `BadOption` when a number is out of bounds.
-    pub fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let bad = |option, why: &str| Err(Error::option(option, why));
         let most = KeyWords::new(self.key_bytes).largest_index() / 2;
         match self {
@@ -210,21 +199,6 @@ impl Config {
                 "at least one call is needed; or measure no latencies",
             ),
             _ => Ok(()),
-        }
-    }
-}
-
-/// Calls `maintain` until nothing is left to do; returns bytes collapsed, and whether the machine
-/// has huge pages at all.
-pub(crate) fn maintain_until_done(table: &Table) -> Result<(u64, bool)> {
-    const BUDGET_BYTES: u64 = 256 << 20;
-    let mut collapsed = 0;
-    loop {
-        let step = table.maintain(BUDGET_BYTES)?;
-        collapsed += step.collapsed_bytes;
-        let idle = step.collapsed_bytes == 0 && step.given_back_bytes == 0;
-        if step.done || idle || !step.huge_pages_supported {
-            return Ok((collapsed, step.huge_pages_supported));
         }
     }
 }

@@ -1,64 +1,71 @@
 //! The leader: runs the phases one after the other and gathers what came out.
 
+use serde_json::{Value, json};
 use tavola::Table;
 
-use super::job::{Came, Done, Job, Run, Setup};
-use super::report::{Collapse, Gathered, Line, Summary};
+use super::worker::{Done, Job, Run, Setup};
 use super::{Config, Distribution, Phase};
-use crate::crew;
-use crate::latency::Merged;
+use crate::clock::{monotonic_ns, reading_ns};
+use crate::latency::{Latency, Summary};
 use crate::scratch::Scratch;
-use crate::{Error, Result, clock};
+use crate::stats::median_run;
+use crate::table::joined;
+use crate::{Emit, Error, Result, crew};
 
 /// Runs everything; `emit` is given each line as soon as it is known (with one repetition, that is
 /// at the end of each phase).
-///
-/// # Errors
-///
-/// Whatever the table or the system refuses, whatever `emit` returns, and a wrong answer.
-pub fn run(config: &Config, emit: &mut dyn FnMut(&Line) -> Result<()>) -> Result<()> {
+pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
     config.check()?;
-    let reported: Vec<Phase> = Phase::ALL
-        .into_iter()
-        .filter(|phase| config.phases.contains(phase))
-        .collect();
-    let mut gathered: Vec<Gathered> = reported
-        .iter()
-        .map(|&phase| Gathered::new(config, phase))
-        .collect();
+    let is_asked = |phase: &Phase| config.phases.contains(phase);
+    let reported: Vec<Phase> = Phase::ALL.into_iter().filter(is_asked).collect();
+    let mut gathered: Vec<Vec<Measured>> = reported.iter().map(|_| Vec::new()).collect();
     let mut crew = start(config)?;
-    let mut summary = None;
+    let mut last_line = None;
     for turn in 1..=config.repeat {
-        let last = turn == config.repeat;
-        let mut leader = Leader::new(config, &mut crew, &reported)?;
-        leader.all_phases(&mut |line| match line {
-            Finding::Phase(phase, measured) => {
-                let at = reported.iter().position(|&one| one == phase);
-                let Some(slot) = at.map(|at| &mut gathered[at]) else {
-                    return Ok(());
-                };
-                slot.add(measured);
-                if last {
-                    emit(&Line::Phase(slot.line()))
-                } else {
-                    Ok(())
+        let is_last = turn == config.repeat;
+        let mut leader = Leader {
+            table: fresh_table(config, &mut crew)?,
+            config,
+            crew: &mut crew,
+            oldest: 0,
+            newest: 0,
+            seed: 0,
+        };
+        let put = leader.put(is_asked(&Phase::Put))?;
+        let after_put_bytes = leader.table.stats()?.resident_bytes;
+        let (mut put, mut is_collapsed) = (Some(put), !config.collapse);
+        for (phase, turns) in reported.iter().zip(&mut gathered) {
+            let measured = match *phase {
+                Phase::Put => put.take(),
+                phase => {
+                    leader.all_are_there()?;
+                    if !is_collapsed && phase != Phase::Over {
+                        let line = leader.collapse()?;
+                        if is_last {
+                            emit(&line)?;
+                        }
+                        is_collapsed = true;
+                    }
+                    Some(leader.measure(phase)?)
                 }
+            };
+            turns.extend(measured);
+            if is_last {
+                emit(&line(config, *phase, turns))?;
             }
-            Finding::Collapse(collapse) if last => emit(&Line::Collapse(collapse)),
-            Finding::Collapse(_) => Ok(()),
-        })?;
-        if last {
-            summary = Some(leader.summary()?);
+        }
+        if is_last {
+            last_line = Some(leader.summary(after_put_bytes)?);
         }
     }
     // Each by itself: a profiler writes down what it saw of one that ends, not of one that is
     // killed.
     crew.end()?;
-    summary.map_or(Ok(()), |summary| emit(&Line::Summary(Box::new(summary))))
+    last_line.map_or(Ok(()), |line| emit(&line))
 }
 
 /// All workers of a run, the hot writer last if there is one.
-type Crew = crew::Crew<Job, Came>;
+type Crew = crew::Crew<Job, Done>;
 
 fn start(config: &Config) -> Result<Crew> {
     let mut crew = Crew::new("kv");
@@ -78,73 +85,71 @@ fn start(config: &Config) -> Result<Crew> {
     Ok(crew)
 }
 
-fn ran(came: Came) -> Result<Done> {
-    match came {
-        Came::Ran(done) => Ok(done),
-        Came::Maintained { .. } => Err(Error::worker("it did something else than was asked")),
+/// One phase of one turn.
+struct Measured {
+    ops: u64,
+    seconds: f64,
+    /// Million operations a second of each worker, in its own time.
+    share: Vec<f64>,
+    latencies: Vec<Summary>,
+    writer_mops: Option<f64>,
+}
+
+impl Measured {
+    fn of(start_ns: u64, all: &[Done]) -> Self {
+        let end_ns = all.iter().map(|done| done.end_ns).max().unwrap_or(start_ns);
+        Self {
+            ops: all.iter().map(|done| done.ops).sum(),
+            seconds: end_ns.saturating_sub(start_ns) as f64 / 1e9,
+            share: all.iter().map(rate).collect(),
+            latencies: Vec::new(),
+            writer_mops: None,
+        }
+    }
+
+    fn mops(&self) -> f64 {
+        self.ops as f64 / self.seconds / 1e6
     }
 }
 
-/// What one turn finds out, as it goes.
-enum Finding {
-    Phase(Phase, Measured),
-    Collapse(Collapse),
+fn rate(done: &Done) -> f64 {
+    done.ops as f64 * 1e3 / (done.end_ns - done.begin_ns).max(1) as f64
 }
 
-/// One phase of one turn.
-pub(super) struct Measured {
-    pub(super) ops: u64,
-    pub(super) seconds: f64,
-    /// Million operations a second of each worker, in its own time.
-    pub(super) share: Vec<f64>,
-    pub(super) latency: Option<Merged>,
-    pub(super) writer_mops: Option<f64>,
+fn latencies(all: Vec<Done>) -> Vec<Summary> {
+    all.into_iter().filter_map(|done| done.latency).collect()
+}
+
+/// A phase over all repetitions: the one of median throughput, and the latencies of all.
+fn line(config: &Config, phase: Phase, turns: &[Measured]) -> Value {
+    let median = median_run(turns, Measured::mops);
+    let latency = Latency::merged(turns.iter().flat_map(|turn| &turn.latencies));
+    let mut line = json!({
+        "phase": phase, "procs": config.procs, "keys": config.keys, "batch": config.batch_of(phase),
+        "ops": median.ops, "seconds": median.seconds, "mops": median.mops(),
+        "share": median.share, "runs": turns.iter().map(Measured::mops).collect::<Vec<_>>(),
+    });
+    if let Some(writer_mops) = median.writer_mops {
+        line["writer_mops"] = writer_mops.into();
+    }
+    if latency.count() == 0 {
+        return line;
+    }
+    line["timed"] = latency.count().into();
+    joined(line, &latency.percentiles())
 }
 
 struct Leader<'a> {
     config: &'a Config,
     crew: &'a mut Crew,
-    phases: &'a [Phase],
     table: Table,
     /// Generations of values that are in the table.
     oldest: u64,
     newest: u64,
     seed: u64,
-    after_put_bytes: u64,
 }
 
-impl<'a> Leader<'a> {
-    fn new(config: &'a Config, crew: &'a mut Crew, phases: &'a [Phase]) -> Result<Self> {
-        let table = fresh_table(config, crew)?;
-        Ok(Self {
-            config,
-            crew,
-            phases,
-            table,
-            oldest: 0,
-            newest: 0,
-            seed: 0,
-            after_put_bytes: 0,
-        })
-    }
-
-    fn all_phases(&mut self, found: &mut dyn FnMut(Finding) -> Result<()>) -> Result<()> {
-        let put = self.put()?;
-        found(Finding::Phase(Phase::Put, put))?;
-        self.after_put_bytes = self.table.stats()?.resident_bytes;
-        let mut collapsed = !self.config.collapse;
-        for &phase in self.phases.iter().filter(|&&phase| phase != Phase::Put) {
-            self.all_are_there()?;
-            if !collapsed && phase != Phase::Over {
-                found(Finding::Collapse(self.collapse()?))?;
-                collapsed = true;
-            }
-            let measured = self.measure(phase)?;
-            found(Finding::Phase(phase, measured))?;
-        }
-        Ok(())
-    }
-
+impl Leader<'_> {
     /// The phases after `put` ask for all keys; a cache may have evicted some.
     fn all_are_there(&self) -> Result<()> {
         let (left, keys) = (self.table.len()?, self.config.keys);
@@ -159,24 +164,21 @@ impl<'a> Leader<'a> {
     }
 
     /// Latencies on a table of their own, then throughput on the one that stays.
-    fn put(&mut self) -> Result<Measured> {
+    fn put(&mut self, is_asked: bool) -> Result<Measured> {
         let once = self.plan(Phase::Put, 1, u64::MAX);
-        let timed = Run {
-            timed: true,
-            ..once.clone()
-        };
-        let latency = match !self.config.no_latency && self.phases.contains(&Phase::Put) {
-            false => None,
-            true => {
-                let (_, all) = self.run(timed)?;
-                self.table = fresh_table(self.config, self.crew)?;
-                Some(merge(&all))
-            }
-        };
+        let mut timed = Vec::new();
+        if is_asked && !self.config.no_latency {
+            let run = Run {
+                timed: true,
+                ..once.clone()
+            };
+            timed = latencies(self.run(run)?.1);
+            self.table = fresh_table(self.config, self.crew)?;
+        }
         let (start_ns, all) = self.run(once)?;
         Ok(Measured {
-            latency,
-            ..measured(start_ns, &all)
+            latencies: timed,
+            ..Measured::of(start_ns, &all)
         })
     }
 
@@ -185,20 +187,10 @@ impl<'a> Leader<'a> {
     }
 
     /// Has all workers run a phase, beginning together.
-    fn run(&mut self, mut run: Run) -> Result<(u64, Vec<Done>)> {
-        run.start_ns = self.crew.start_ns();
-        let start_ns = run.start_ns;
-        let came = self.crew.run_all(self.procs(), &Job::Run(run))?;
-        Ok((start_ns, came.into_iter().map(ran).collect::<Result<_>>()?))
-    }
-
-    /// Nanoseconds an operation that the loop around the table costs.
-    fn harness_ns(&mut self) -> Result<f64> {
-        // Fewer, but as far from the next power of two, which is what the order's cost depends on.
-        let keys = self.config.keys;
-        let ops = keys >> (64 - keys.leading_zeros()).saturating_sub(16);
-        let done = ran(self.crew.run(0, &Job::Dry { ops })?)?;
-        Ok((done.end_ns - done.begin_ns) as f64 / done.ops as f64)
+    fn run(&mut self, run: Run) -> Result<(u64, Vec<Done>)> {
+        let start_ns = self.crew.start_ns();
+        let job = Job::Run(Run { start_ns, ..run });
+        Ok((start_ns, self.crew.run_all(self.procs(), &job)?))
     }
 
     fn measure(&mut self, phase: Phase) -> Result<Measured> {
@@ -211,24 +203,22 @@ impl<'a> Leader<'a> {
         let plan = self.plan(phase, rounds, u64::MAX);
         let (start_ns, all) = self.run(plan)?;
         self.written(phase, rounds);
-        let mut result = measured(start_ns, &all);
+        let mut result = Measured::of(start_ns, &all);
         if !self.config.no_latency {
-            result.latency = Some(self.latencies(phase)?);
+            result.latencies = self.latencies(phase)?;
         }
         if hot {
-            let done = ran(self.crew.run(self.procs(), &Job::Stop)?)?;
-            result.writer_mops = Some(rate(done.ops, done.end_ns - done.begin_ns));
+            result.writer_mops = Some(rate(&self.crew.run(self.procs(), &Job::Stop)?));
         }
         Ok(result)
     }
 
-    fn latencies(&mut self, phase: Phase) -> Result<Merged> {
-        let all_keys = phase == Phase::Over;
+    fn latencies(&mut self, phase: Phase) -> Result<Vec<Summary>> {
         let timed = self.config.latency_ops;
         let rounds = timed.div_ceil(self.config.keys);
-        let (rounds, limit) = match all_keys {
-            true => (1, u64::MAX),
-            false => (rounds, timed.div_ceil(u64::from(self.config.procs))),
+        let (rounds, limit) = match phase {
+            Phase::Over => (1, u64::MAX),
+            _ => (rounds, timed.div_ceil(u64::from(self.config.procs))),
         };
         let run = Run {
             timed: true,
@@ -236,7 +226,7 @@ impl<'a> Leader<'a> {
         };
         let (_, all) = self.run(run)?;
         self.written(phase, rounds);
-        Ok(merge(&all))
+        Ok(latencies(all))
     }
 
     fn plan(&mut self, phase: Phase, rounds: u64, limit: u64) -> Run {
@@ -244,11 +234,7 @@ impl<'a> Leader<'a> {
         Run {
             phase,
             start_ns: 0,
-            batch: if phase == Phase::Mix {
-                1
-            } else {
-                self.config.batch
-            },
+            batch: self.config.batch_of(phase),
             rounds,
             limit,
             timed: false,
@@ -277,55 +263,42 @@ impl<'a> Leader<'a> {
         }
     }
 
-    fn collapse(&mut self) -> Result<Collapse> {
-        let begin_ns = clock::monotonic_ns();
-        let (mut collapsed_bytes, mut huge_pages_supported) = (0, true);
+    /// Has huge pages made, which all workers map then.
+    fn collapse(&mut self) -> Result<Value> {
+        let (begin_ns, mut bytes) = (monotonic_ns(), 0);
         for at in 0..self.procs() {
-            if let Came::Maintained { bytes, supported } = self.crew.run(at, &Job::Maintain)? {
-                // All have the same table.
-                collapsed_bytes = bytes.max(collapsed_bytes);
-                huge_pages_supported &= supported;
-            }
+            bytes = self.crew.run(at, &Job::Maintain)?.ops.max(bytes);
         }
-        let seconds = (clock::monotonic_ns() - begin_ns) as f64 / 1e9;
-        Ok(Collapse {
-            phase: "collapse",
-            seconds,
-            collapsed_bytes,
-            huge_pages_supported,
-        })
+        Ok(json!({
+            "phase": "collapse", "seconds": (monotonic_ns() - begin_ns) as f64 / 1e9,
+            "collapsed_bytes": bytes,
+        }))
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    /// The table at the end, and what the figures were measured with.
+    fn summary(&mut self, after_put_bytes: u64) -> Result<Value> {
         let config = self.config;
+        // Fewer, but as far from the next power of two, which is what the order's cost depends on.
+        let ops = config.keys >> (64 - config.keys.leading_zeros()).saturating_sub(16);
+        let dry = self.crew.run(0, &Job::Dry { ops })?;
         let stats = self.table.stats()?;
-        let keys = config.keys as f64;
-        Ok(Summary {
-            summary: "kv",
-            keys: config.keys,
-            procs: config.procs,
-            key_bytes: config.key_bytes,
-            value_bytes: config.value_bytes,
-            batch: config.batch,
-            distribution: config.dist,
-            placement: config.placement(),
-            repeat: config.repeat,
-            cpus: std::thread::available_parallelism().map_or(0, usize::from),
-            shards: stats.shards,
-            max_size: stats.max_size,
-            resident_bytes: stats.resident_bytes,
-            bytes_per_key: stats.resident_bytes as f64 / keys,
-            resident_bytes_after_put: self.after_put_bytes,
-            bytes_per_key_after_put: self.after_put_bytes as f64 / keys,
-            payload_bytes: stats.payload_bytes,
-            index_bytes: stats.index_bytes,
-            index_load: stats.index_load,
-            slab_bytes: stats.slab_bytes,
-            large_bytes: stats.large_bytes,
-            free_bytes: stats.free_bytes,
-            harness_ns: self.harness_ns()?,
-            timer_ns: clock::reading_ns(),
-        })
+        let each = |bytes: u64| bytes as f64 / config.keys as f64;
+        Ok(json!({
+            "summary": "kv", "keys": config.keys, "procs": config.procs,
+            "key_bytes": config.key_bytes, "value_bytes": config.value_bytes,
+            "batch": config.batch, "distribution": config.dist, "cpu": config.cpu,
+            "pinned": config.pin, "repeat": config.repeat,
+            "cpus": std::thread::available_parallelism().map_or(0, usize::from),
+            "shards": stats.shards, "max_size": stats.max_size,
+            "resident_bytes": stats.resident_bytes, "bytes_per_key": each(stats.resident_bytes),
+            "resident_bytes_after_put": after_put_bytes,
+            "bytes_per_key_after_put": each(after_put_bytes),
+            "payload_bytes": stats.payload_bytes, "index_bytes": stats.index_bytes,
+            "index_load": stats.index_load, "slab_bytes": stats.slab_bytes,
+            "large_bytes": stats.large_bytes, "free_bytes": stats.free_bytes,
+            "harness_ns": (dry.end_ns - dry.begin_ns) as f64 / dry.ops as f64,
+            "timer_ns": reading_ns(),
+        }))
     }
 }
 
@@ -337,30 +310,4 @@ fn fresh_table(config: &Config, crew: &mut Crew) -> Result<Table> {
     }
     scratch.unlink()?;
     Ok(table)
-}
-
-fn rate(ops: u64, ns: u64) -> f64 {
-    ops as f64 * 1e3 / ns.max(1) as f64
-}
-
-fn measured(start_ns: u64, all: &[Done]) -> Measured {
-    let end_ns = all.iter().map(|done| done.end_ns).max().unwrap_or(start_ns);
-    Measured {
-        ops: all.iter().map(|done| done.ops).sum(),
-        seconds: end_ns.saturating_sub(start_ns) as f64 / 1e9,
-        share: all
-            .iter()
-            .map(|done| rate(done.ops, done.end_ns - done.begin_ns))
-            .collect(),
-        latency: None,
-        writer_mops: None,
-    }
-}
-
-fn merge(all: &[Done]) -> Merged {
-    let mut merged = Merged::new();
-    all.iter()
-        .filter_map(|done| done.latency.as_ref())
-        .for_each(|part| merged.add(part));
-    merged
 }

@@ -1,25 +1,84 @@
 //! A worker process: reads jobs from its input, does them, answers on its output.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
 use tavola::Table;
 
-use super::job::{Came, Done, Job, Run, Setup};
 use super::steps::{Feed, Get, Miss, Mix, Nothing, Step, Write, drive};
 use super::{Distribution, Phase};
 use crate::bytes::{Bytes, Expect, KeyWords};
 use crate::clock::{monotonic_ns, wait_until};
 use crate::crew::Answer;
 use crate::duty::{self, Lines, answer, follow};
-use crate::latency::Latency;
+use crate::latency::{Latency, Summary};
 use crate::order::{Order, share};
 use crate::{Error, Result};
 
+/// The first line a worker reads: who it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Setup {
+    pub(super) leader_pid: u32,
+    pub(super) part: u32,
+    pub(super) parts: u32,
+    pub(super) keys: u64,
+    pub(super) key_bytes: usize,
+    pub(super) value_bytes: usize,
+    pub(super) distribution: Distribution,
+    pub(super) cpu: Option<usize>,
+}
+
+/// Every further line; each is answered once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Job {
+    /// Attach to this table, leaving the one before.
+    Attach(PathBuf),
+    Run(Run),
+    /// Write one key until the next line, `Stop`, comes; only that is answered.
+    Hammer {
+        generation: u64,
+    },
+    Stop,
+    /// Call `maintain` until nothing is left to do; what is done are bytes on huge pages.
+    Maintain,
+    /// Run the loop of `get` without a table: what does the harness itself cost?
+    Dry {
+        ops: u64,
+    },
+}
+
+/// One phase of one worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) phase: Phase,
+    /// The instant of the monotonic clock at which all workers begin.
+    pub(super) start_ns: u64,
+    pub(super) batch: usize,
+    /// How often the share is passed over.
+    pub(super) rounds: u64,
+    /// At most so many operations.
+    pub(super) limit: u64,
+    /// Whether each call is timed.
+    pub(super) timed: bool,
+    /// Generations of values that may be there.
+    pub(super) oldest: u64,
+    pub(super) newest: u64,
+    /// The generation that the first round writes; each further round writes one more.
+    pub(super) writes: u64,
+    pub(super) seed: u64,
+}
+
+/// What a worker did.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) ops: u64,
+    pub(super) latency: Option<Summary>,
+}
+
 /// Does what the leader at the other end of standard input says, until that end is closed.
-///
-/// # Errors
-///
-/// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
     duty::work(|setup: Setup, lines| {
         follow(setup.leader_pid, setup.cpu)?;
@@ -56,16 +115,14 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
                     self.table = Some(Table::options().open_existing(path)?);
                     Answer::Ready
                 }
-                Job::Run(run) => Answer::Done(Came::Ran(self.run(&run)?)),
-                Job::Hammer { generation } => {
-                    Answer::Done(Came::Ran(self.hammer(generation, lines)?))
-                }
+                Job::Run(run) => Answer::Done(self.run(&run)?),
+                Job::Hammer { generation } => Answer::Done(self.hammer(generation, lines)?),
                 Job::Stop => Answer::Ready,
-                Job::Maintain => {
-                    let (bytes, supported) = super::maintain_until_done(self.table()?)?;
-                    Answer::Done(Came::Maintained { bytes, supported })
-                }
-                Job::Dry { ops } => Answer::Done(Came::Ran(self.dry(ops)?)),
+                Job::Maintain => Answer::Done(Done {
+                    ops: maintain_until_done(self.table()?)?,
+                    ..Done::default()
+                }),
+                Job::Dry { ops } => Answer::Done(self.dry(ops)?),
             };
             answer(&done)?;
         }
@@ -200,26 +257,37 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
     fn dry(&self, ops: u64) -> Result<Done> {
         const RUNS: u64 = 100;
         let mut feed = Feed::<K>::new(self.setup.key_bytes, 0, 1);
-        let mut best = Done {
-            begin_ns: 0,
-            end_ns: u64::MAX,
-            ops,
-            latency: None,
-        };
+        let mut best = None;
         for run in 0..RUNS {
             let order = Order::shuffled(0..ops, run);
             let begin_ns = monotonic_ns();
             let ops = drive(&mut Nothing, &mut feed, order, ops, 1, None)?;
-            let end_ns = monotonic_ns();
-            if end_ns - begin_ns < best.end_ns - best.begin_ns {
-                best = Done {
-                    begin_ns,
-                    end_ns,
+            let took_ns = monotonic_ns() - begin_ns;
+            if best
+                .as_ref()
+                .is_none_or(|best: &Done| took_ns < best.end_ns)
+            {
+                best = Some(Done {
+                    end_ns: took_ns,
                     ops,
-                    latency: None,
-                };
+                    ..Done::default()
+                });
             }
         }
-        Ok(best)
+        Ok(best.unwrap_or_default())
+    }
+}
+
+/// Calls `maintain` until nothing is left to do; returns bytes collapsed.
+fn maintain_until_done(table: &Table) -> Result<u64> {
+    const BUDGET_BYTES: u64 = 256 << 20;
+    let mut collapsed = 0;
+    loop {
+        let step = table.maintain(BUDGET_BYTES)?;
+        collapsed += step.collapsed_bytes;
+        let idle = step.collapsed_bytes == 0 && step.given_back_bytes == 0;
+        if step.done || idle || !step.huge_pages_supported {
+            return Ok(collapsed);
+        }
     }
 }

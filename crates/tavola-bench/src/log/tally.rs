@@ -1,19 +1,45 @@
-//! Counting lines at the place where they end, and comparing them with what was written.
+//! The texts that are logged: counted at the place where they end, and compared with what was
+//! written. A text is `WRITER KIND FILLER`, numbers of three digits each.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 
-use super::texts::{KINDS, Known};
 use crate::{Error, Result};
 
+/// Different texts of a writer: few, so that they lie in a cache as what was just formatted does.
+const KINDS: u64 = 256;
+pub(super) const FEWEST_BYTES: usize = 8;
+/// As many as three digits hold, and CPUs.
+pub(super) const MOST_WRITERS: u32 = 256;
 /// How a drain's line begins that tells of dropped ones; no other does.
 const DROPPED: &[u8] = b"-- ";
 /// What every way prints before a text.
 const LEVEL: &[u8] = b" INFO ";
 
+/// One writer's.
+pub(super) struct Texts(Vec<String>);
+
+impl Texts {
+    pub(super) fn new(writer: u32, bytes: usize) -> Self {
+        Self((0..KINDS).map(|kind| text(writer, kind, bytes)).collect())
+    }
+
+    /// The text of its so-manieth line.
+    #[inline]
+    pub(super) fn of(&self, line: u64) -> &str {
+        &self.0[(line % KINDS) as usize]
+    }
+}
+
+fn text(writer: u32, kind: u64, bytes: usize) -> String {
+    let mut text = format!("{writer:03} {kind:03} ");
+    text.extend(('a'..='z').cycle().take(bytes - FEWEST_BYTES));
+    text
+}
+
 /// How often each text was found.
 pub(super) struct Tally {
-    known: Known,
+    text_bytes: usize,
     /// Of each writer.
     counts: Vec<[u64; KINDS as usize]>,
     pub(super) total: u64,
@@ -22,7 +48,7 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn new(writers: u32, text_bytes: usize) -> Self {
         Self {
-            known: Known::new(writers, text_bytes),
+            text_bytes,
             counts: vec![[0; KINDS as usize]; writers as usize],
             total: 0,
         }
@@ -30,11 +56,20 @@ impl Tally {
 
     /// Counts a text.
     pub(super) fn add(&mut self, text: &[u8]) -> Result<()> {
-        let Some((writer, kind)) = self.known.told_by(text) else {
+        let number = |digits: Option<&[u8]>| -> Option<usize> {
+            std::str::from_utf8(digits?).ok()?.parse().ok()
+        };
+        let both = number(text.get(..3)).zip(number(text.get(4..7)));
+        let known = both.filter(|&(writer, kind)| {
+            writer < self.counts.len()
+                && kind < KINDS as usize
+                && text == self::text(writer as u32, kind as u64, self.text_bytes).as_bytes()
+        });
+        let Some((writer, kind)) = known else {
             let text = String::from_utf8_lossy(text);
             return wrong(format!("nobody wrote the text {text:?}"));
         };
-        self.counts[writer as usize][kind as usize] += 1;
+        self.counts[writer][kind] += 1;
         self.total += 1;
         Ok(())
     }
@@ -61,7 +96,7 @@ impl Tally {
 
     fn text<'a>(&self, line: &'a [u8]) -> Result<&'a [u8]> {
         let split = line.strip_suffix(b"\n").and_then(|line| {
-            let head = line.len().checked_sub(self.known.bytes())?;
+            let head = line.len().checked_sub(self.text_bytes)?;
             Some(line.split_at(head))
         });
         match split {
@@ -141,7 +176,6 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::log::texts::Texts;
 
     const SHARE: u64 = 1000;
 
@@ -187,6 +221,20 @@ mod tests {
         assert!(alone(&mut (0..SHARE).chain(0..1)).is_err());
         tally((0..300).chain(400..SHARE)).check_last(SHARE).unwrap();
         assert!(tally((0..SHARE).chain(0..1)).check_last(SHARE).is_err());
+    }
+
+    #[test]
+    fn texts_are_known_and_nothing_else() {
+        let is_known = |text: &str| Tally::new(8, 72).add(text.as_bytes()).is_ok();
+        let texts = Texts::new(7, 72);
+        assert!((0..2 * KINDS).all(|line| is_known(texts.of(line))));
+        let good = texts.of(5);
+        for (at, wrong) in [(2, "8"), (3, "0"), (4, "9"), (5, "x"), (7, "\t"), (70, "!")] {
+            let mut text = good.to_owned();
+            text.replace_range(at..=at, wrong);
+            assert!(!is_known(&text), "{text}");
+        }
+        assert!(!is_known(&good[1..]) && !is_known(&format!("{good}x")));
     }
 
     #[test]

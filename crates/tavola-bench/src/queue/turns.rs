@@ -1,9 +1,16 @@
-//! What the two sides do, over whatever way.
+//! What the two sides do, over whatever way; elements, and how they are checked.
+//!
+//! All words of an element are the same: its number, and how often it was touched.
+//!
+//! ```text
+//! word      bits 63..32  number of the element      bits 31..0  touches
+//! ```
 
 use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::home::{Home, wrong};
-use super::job::{Done, Plan, Side};
+use serde::{Deserialize, Serialize};
+
 use crate::clock::{monotonic_ns, wait_until};
 use crate::{Error, Result};
 
@@ -15,96 +22,311 @@ const PAUSES: u32 = 256;
 const LOST_NS: u64 = 20_000_000_000;
 /// The clock is read after so many moves.
 const CLOCK_MOVES: u64 = 512;
+/// Bytes of a word.
+pub(super) const WORD: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Side {
+    Starter,
+    Returner,
+}
+
+/// What both sides of a case know.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// Their numbers are those below it; this number itself is the end mark.
+    pub(super) elements: u32,
+    pub(super) element_bytes: usize,
+    pub(super) run: usize,
+    pub(super) touched: bool,
+    pub(super) moves: u64,
+    pub(super) limit_ns: u64,
+}
+
+/// What a side did; the end mark is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Done {
+    pub(super) begin_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) sent: u64,
+    pub(super) taken: u64,
+}
+
+impl Done {
+    pub(super) fn seconds(&self) -> f64 {
+        (self.end_ns - self.begin_ns).max(1) as f64 / 1e9
+    }
+
+    pub(super) fn mops(&self) -> f64 {
+        self.sent as f64 / self.seconds() / 1e6
+    }
+}
+
+/// Elements that are taken and sent at once.
+#[derive(Default)]
+pub(super) struct Run {
+    pub(super) numbers: Vec<u32>,
+    /// Their bytes, where these move and are touched.
+    pub(super) bytes: Vec<u8>,
+}
 
 /// One side's end of the way there and the way back.
-///
-/// What is taken is touched, if it is, and sent before anything else is taken: a way may keep the
-/// bytes of the run that was taken last.
 pub(super) trait Way {
-    /// Elements that never moved, at most as many as `out` has room for.
-    fn fresh(&mut self, out: &mut [u32]) -> Result<usize>;
+    /// How many elements may be on the way at once.
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
 
-    /// What has come, at most as much as `out` has room for.
-    fn take(&mut self, out: &mut [u32]) -> Result<usize>;
+    /// Takes what has come, at most so many; gives the CPU away for a while if it is to wait and
+    /// nothing has come.
+    fn take(&mut self, run: &mut Run, most: usize, waits: bool) -> Result<()>;
 
-    /// As [`Way::take`]; gives the CPU away for a while when nothing has come.
-    fn wait_and_take(&mut self, out: &mut [u32]) -> Result<usize>;
+    fn send(&mut self, run: &Run) -> Result<()>;
 
-    /// Sends on the run that was taken last, or was fresh.
-    fn send(&mut self, run: &[u32]) -> Result<()>;
+    /// The words of an element, which stay where they are; `None` if its bytes move.
+    fn words(&self, element: u32) -> Option<&[AtomicU64]>;
 
-    /// Sends the end mark.
-    fn send_end(&mut self) -> Result<()>;
+    /// All elements are at home.
+    fn end(&mut self, _elements: &[u32]) -> Result<()> {
+        Ok(())
+    }
+}
 
-    /// Reads, checks and rewrites the elements of the run that was taken last. False: one was not
-    /// what it should be.
-    fn touch(&mut self, run: &[u32]) -> bool;
+/// One word of an element that was touched so often.
+pub(super) fn word(element: u32, touches: u32) -> u64 {
+    u64::from(element) << 32 | u64::from(touches)
+}
 
-    /// How often an element was touched, which stands at `at` in the run that was taken last, or
-    /// was fresh.
-    fn touches(&mut self, at: usize, element: u32) -> u32;
+/// The first word of an element's bytes.
+fn first(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes[..WORD].try_into().expect("it is a word long"))
+}
 
-    /// Puts all elements and the end mark back to where fresh ones come from.
-    fn put_away(&mut self, elements: &[u32]) -> Result<()>;
+/// The number of the element that bytes are of.
+pub(super) fn number(bytes: &[u8]) -> u32 {
+    (first(bytes) >> 32) as u32
+}
+
+/// The bytes of an element that was never touched.
+pub(super) fn fill(bytes: &mut [u8], element: u32) {
+    for place in bytes.chunks_exact_mut(WORD) {
+        place.copy_from_slice(&word(element, 0).to_le_bytes());
+    }
+}
+
+/// Touches it: every word is read, checked, and written back with one touch more. Returns whether
+/// the bytes are those of this element.
+#[must_use]
+fn is_touched(bytes: &mut [u8], element: u32) -> bool {
+    let expected = first(bytes);
+    let mut differences = expected >> 32 ^ u64::from(element);
+    for place in bytes.chunks_exact_mut(WORD) {
+        let found = first(place);
+        differences |= found ^ expected;
+        place.copy_from_slice(&found.wrapping_add(1).to_le_bytes());
+    }
+    differences == 0
+}
+
+/// As [`is_touched`], in place.
+#[must_use]
+#[inline]
+fn are_touched(words: &[AtomicU64], element: u32) -> bool {
+    let expected = words[0].load(Relaxed);
+    let mut differences = expected >> 32 ^ u64::from(element);
+    for word in words {
+        let found = word.load(Relaxed);
+        differences |= found ^ expected;
+        word.store(found.wrapping_add(1), Relaxed);
+    }
+    differences == 0
+}
+
+impl Run {
+    /// Makes it one of elements that never moved.
+    fn renew(&mut self, numbers: std::ops::Range<u32>, way: &impl Way, plan: &Plan) {
+        self.numbers.clear();
+        self.numbers.extend(numbers);
+        if plan.touched && way.words(0).is_none() {
+            let each = plan.element_bytes;
+            self.bytes.resize(self.numbers.len() * each, 0);
+            let places = self.bytes.chunks_exact_mut(each);
+            places
+                .zip(&self.numbers)
+                .for_each(|(place, element)| fill(place, *element));
+        }
+    }
+
+    /// Takes at least one.
+    fn take(&mut self, way: &mut impl Way, most: usize) -> Result<()> {
+        for _ in 0..SPINS {
+            way.take(self, most, false)?;
+            if !self.numbers.is_empty() {
+                return Ok(());
+            }
+            // Who looks all the time keeps taking the lines that the other side is about to write;
+            // who lets it get ahead finds more than one element.
+            (0..PAUSES).for_each(|_| spin_loop());
+        }
+        let begin_ns = monotonic_ns();
+        while monotonic_ns() - begin_ns < LOST_NS {
+            way.take(self, most, true)?;
+            if !self.numbers.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(Error::worker(
+            "nothing came from the other side for 20 seconds",
+        ))
+    }
+
+    /// The elements without the end mark, which is the last of its run, and whether it was there.
+    fn without_mark(&self, plan: &Plan) -> (&[u32], bool) {
+        match self.numbers.split_last() {
+            Some((last, others)) if *last == plan.elements => (others, true),
+            _ => (&self.numbers, false),
+        }
+    }
+
+    fn touch(&mut self, way: &impl Way, plan: &Plan) -> Result<()> {
+        if !plan.touched {
+            return Ok(());
+        }
+        // All of the run whatever is found: so the lines of several come at once.
+        let mut right = true;
+        for (at, &element) in self.numbers.iter().enumerate() {
+            if element != plan.elements {
+                right &= match way.words(element) {
+                    Some(words) => are_touched(words, element),
+                    None => {
+                        let begin = at * plan.element_bytes;
+                        is_touched(&mut self.bytes[begin..begin + plan.element_bytes], element)
+                    }
+                };
+            }
+        }
+        let len = self.numbers.len();
+        match right {
+            true => Ok(()),
+            false => wrong(format!("an element of a run of {len} has other bytes")),
+        }
+    }
+
+    /// How often the element at `at` was touched.
+    fn touches(&self, at: usize, way: &impl Way, plan: &Plan) -> u32 {
+        match way.words(self.numbers[at]) {
+            Some(words) => words[0].load(Relaxed) as u32,
+            None => first(&self.bytes[at * plan.element_bytes..]) as u32,
+        }
+    }
+}
+
+fn wrong<T>(what: String) -> Result<T> {
+    Err(Error::wrong("queue", what))
 }
 
 /// Plays a side from the common start on.
 pub(super) fn play(side: Side, way: &mut impl Way, plan: &Plan, start_ns: u64) -> Result<Done> {
-    match side {
-        Side::Starter => start(way, plan, start_ns),
-        Side::Returner => give_back(way, plan, start_ns),
-    }
-}
-
-fn start(way: &mut impl Way, plan: &Plan, start_ns: u64) -> Result<Done> {
-    let mut run = vec![0; plan.run];
     wait_until(start_ns);
-    let mut done = Done {
+    let done = Done {
         begin_ns: monotonic_ns(),
         ..Done::default()
     };
-    let (mut has_fresh, mut clock_at) = (true, CLOCK_MOVES);
+    match side {
+        Side::Starter => start(way, plan, done),
+        Side::Returner => give_back(way, plan, done),
+    }
+}
+
+fn start(way: &mut impl Way, plan: &Plan, mut done: Done) -> Result<Done> {
+    let window = way.window();
+    let (mut run, mut next, mut clock_at) = (Run::default(), 0, CLOCK_MOVES);
     while done.sent < plan.moves {
-        let left = usize::try_from(plan.moves - done.sent).unwrap_or(plan.run);
-        let room = &mut run[..left.min(plan.run)];
-        let mut count = if has_fresh { way.fresh(room)? } else { 0 };
-        if count == 0 {
-            has_fresh = false;
-            count = take(way, room)?;
-            done.taken += count as u64;
-            touch(way, plan, &run[..count])?;
+        let room = (plan.moves - done.sent).min(plan.run as u64);
+        let on_way = done.sent - done.taken;
+        let fresh = room
+            .min(u64::from(plan.elements - next))
+            .min(window.saturating_sub(on_way)) as u32;
+        match fresh {
+            0 => {
+                run.take(way, room as usize)?;
+                done.taken += run.numbers.len() as u64;
+                run.touch(way, plan)?;
+            }
+            fresh => {
+                run.renew(next..next + fresh, way, plan);
+                next += fresh;
+            }
         }
-        way.send(&run[..count])?;
-        done.sent += count as u64;
+        way.send(&run)?;
+        done.sent += run.numbers.len() as u64;
         if done.sent >= clock_at {
             clock_at = done.sent + CLOCK_MOVES;
-            if monotonic_ns() - start_ns >= plan.limit_ns {
+            if monotonic_ns() - done.begin_ns >= plan.limit_ns {
                 break;
             }
         }
     }
-    way.send_end()?;
-    let mut home = Home::new(plan);
-    home.until_mark(way, &mut run, &mut done)?;
-    done.end_ns = monotonic_ns();
-    home.rest(way, &mut run)?;
-    home.check(&done)?;
-    way.put_away(&home.held)?;
+    run.renew(plan.elements..plan.elements + 1, way, plan);
+    way.send(&run)?;
+    come_home(way, plan, run, next, &mut done)?;
     Ok(done)
 }
 
-fn give_back(way: &mut impl Way, plan: &Plan, start_ns: u64) -> Result<Done> {
-    let mut run = vec![0; plan.run];
-    wait_until(start_ns);
-    let mut done = Done {
-        begin_ns: monotonic_ns(),
-        ..Done::default()
-    };
+/// The end of a case: all elements that have moved come home, and are counted.
+fn come_home(
+    way: &mut impl Way,
+    plan: &Plan,
+    mut run: Run,
+    moved: u32,
+    done: &mut Done,
+) -> Result<()> {
+    let mut is_here = vec![false; moved as usize];
+    let (mut held, mut touches, mut is_end) = (Vec::new(), 0, false);
+    while !is_end {
+        run.take(way, plan.run)?;
+        run.touch(way, plan)?;
+        let elements;
+        (elements, is_end) = run.without_mark(plan);
+        done.taken += elements.len() as u64;
+        for (at, &element) in elements.iter().enumerate() {
+            match is_here.get_mut(element as usize) {
+                Some(is_here) if !*is_here => *is_here = true,
+                Some(_) => return wrong(format!("element {element} came home twice")),
+                None => return wrong(format!("no element {element} was sent")),
+            }
+            if plan.touched {
+                touches += u64::from(run.touches(at, way, plan));
+            }
+        }
+        held.extend_from_slice(elements);
+    }
+    done.end_ns = monotonic_ns();
+    if held.len() != moved as usize {
+        return wrong(format!("{} of {moved} elements came home", held.len()));
+    }
+    if done.taken != done.sent {
+        let Done { sent, taken, .. } = done;
+        return wrong(format!("{sent} moves there and {taken} back"));
+    }
+    let expected = if plan.touched { 2 * done.sent } else { 0 };
+    if touches != expected {
+        return wrong(format!(
+            "{touches} touches of {expected} are in the elements"
+        ));
+    }
+    // With those that never moved, and the mark.
+    held.extend(moved..=plan.elements);
+    way.end(&held)
+}
+
+fn give_back(way: &mut impl Way, plan: &Plan, mut done: Done) -> Result<Done> {
+    let mut run = Run::default();
     loop {
-        let count = take(way, &mut run)?;
-        let (elements, is_end) = without_mark(&run[..count], plan);
-        touch(way, plan, elements)?;
-        way.send(&run[..count])?;
+        run.take(way, plan.run)?;
+        run.touch(way, plan)?;
+        way.send(&run)?;
+        let (elements, is_end) = run.without_mark(plan);
         done.taken += elements.len() as u64;
         done.sent += elements.len() as u64;
         if is_end {
@@ -114,57 +336,17 @@ fn give_back(way: &mut impl Way, plan: &Plan, start_ns: u64) -> Result<Done> {
     }
 }
 
-/// The end mark is the last of its run.
-pub(super) fn without_mark<'a>(run: &'a [u32], plan: &Plan) -> (&'a [u32], bool) {
-    match run.split_last() {
-        Some((last, others)) if *last == plan.end_mark() => (others, true),
-        _ => (run, false),
-    }
-}
-
-/// At least one.
-pub(super) fn take(way: &mut impl Way, out: &mut [u32]) -> Result<usize> {
-    for _ in 0..SPINS {
-        match way.take(out)? {
-            // Who looks all the time keeps taking the lines that the other side is about to write;
-            // who lets it get ahead finds more than one element.
-            0 => (0..PAUSES).for_each(|_| spin_loop()),
-            count => return Ok(count),
-        }
-    }
-    let begin_ns = monotonic_ns();
-    while monotonic_ns() - begin_ns < LOST_NS {
-        match way.wait_and_take(out)? {
-            0 => {}
-            count => return Ok(count),
-        }
-    }
-    Err(Error::worker(
-        "nothing came from the other side for 20 seconds",
-    ))
-}
-
-pub(super) fn touch(way: &mut impl Way, plan: &Plan, run: &[u32]) -> Result<()> {
-    if !plan.touched || way.touch(run) {
-        return Ok(());
-    }
-    wrong(format!(
-        "an element of a run of {} has other bytes",
-        run.len()
-    ))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::VecDeque;
+
+    use super::*;
 
     /// The other side is done at once, in `send`; it may be a bad one.
     struct Alone {
-        plan: Plan,
-        next: u32,
+        mark: u32,
         way: VecDeque<u32>,
-        touches: Vec<u32>,
+        words: Vec<AtomicU64>,
         fault: Fault,
     }
 
@@ -175,70 +357,44 @@ mod tests {
         Doubles,
         Swaps,
         ForgetsTouches,
+        Spoils,
     }
 
     impl Way for Alone {
-        fn fresh(&mut self, out: &mut [u32]) -> Result<usize> {
-            let count = out.len().min((self.plan.elements - self.next) as usize);
-            for slot in &mut out[..count] {
-                *slot = self.next;
-                self.next += 1;
-            }
-            Ok(count)
+        fn take(&mut self, run: &mut Run, most: usize, _: bool) -> Result<()> {
+            let count = most.min(self.way.len());
+            run.numbers = self.way.drain(..count).collect();
+            Ok(())
         }
 
-        fn take(&mut self, out: &mut [u32]) -> Result<usize> {
-            let count = out.len().min(self.way.len());
-            for (slot, element) in out.iter_mut().zip(self.way.drain(..count)) {
-                *slot = element;
-            }
-            Ok(count)
-        }
-
-        fn wait_and_take(&mut self, out: &mut [u32]) -> Result<usize> {
-            self.take(out)
-        }
-
-        fn send(&mut self, run: &[u32]) -> Result<()> {
-            for &element in run {
+        fn send(&mut self, run: &Run) -> Result<()> {
+            for &element in &run.numbers {
                 let is_third = element == 3;
-                match self.fault {
+                let words = &self.words[element as usize..];
+                let touched = match self.fault {
                     Fault::Loses if is_third => continue,
-                    Fault::Doubles if is_third => self.way.push_back(element),
+                    Fault::Doubles if is_third => {
+                        self.way.push_back(element);
+                        1
+                    }
                     Fault::Swaps if is_third => {
                         self.way.push_back(2);
                         continue;
                     }
-                    Fault::ForgetsTouches if is_third => {
-                        self.way.push_back(3);
-                        continue;
-                    }
-                    _ => {}
-                }
+                    Fault::ForgetsTouches if is_third => 0,
+                    Fault::Spoils if is_third => 1 << 32,
+                    _ => 1,
+                };
                 self.way.push_back(element);
-                self.touches[element as usize] += 1;
+                if element != self.mark {
+                    words[0].fetch_add(touched, Relaxed);
+                }
             }
             Ok(())
         }
 
-        fn send_end(&mut self) -> Result<()> {
-            self.way.push_back(self.plan.end_mark());
-            Ok(())
-        }
-
-        fn touch(&mut self, run: &[u32]) -> bool {
-            for element in run {
-                self.touches[*element as usize] += 1;
-            }
-            true
-        }
-
-        fn touches(&mut self, _: usize, element: u32) -> u32 {
-            self.touches[element as usize]
-        }
-
-        fn put_away(&mut self, _: &[u32]) -> Result<()> {
-            Ok(())
+        fn words(&self, element: u32) -> Option<&[AtomicU64]> {
+            self.words.get(element as usize..=element as usize)
         }
     }
 
@@ -252,10 +408,9 @@ mod tests {
             limit_ns: u64::MAX,
         };
         let mut way = Alone {
-            plan: plan.clone(),
-            next: 0,
+            mark: 10,
             way: VecDeque::new(),
-            touches: vec![0; 11],
+            words: (0..11).map(|at| AtomicU64::new(word(at, 0))).collect(),
             fault,
         };
         play(Side::Starter, &mut way, &plan, 0)
@@ -279,9 +434,22 @@ mod tests {
             (Fault::Doubles, false),
             (Fault::Swaps, false),
             (Fault::ForgetsTouches, true),
+            (Fault::Spoils, true),
         ] {
             let error = played(3, 20, touched, fault).unwrap_err();
             assert!(matches!(error, Error::WrongAnswer { .. }), "{error}");
         }
+    }
+
+    #[test]
+    fn each_touch_is_counted_in_all_words_and_other_bytes_are_noticed() {
+        let mut bytes = [0; 24];
+        fill(&mut bytes, 70_000);
+        assert!(is_touched(&mut bytes, 70_000) && is_touched(&mut bytes, 70_000));
+        assert_eq!(number(&bytes), 70_000);
+        assert_eq!(bytes[16..], word(70_000, 2).to_le_bytes());
+        assert!(!is_touched(&mut bytes, 8));
+        bytes[16] += 1;
+        assert!(!is_touched(&mut bytes, 70_000));
     }
 }

@@ -1,31 +1,63 @@
 //! A client process: asks one server, as its leader says.
 
-use std::time::Instant;
-
-use tavola::Table;
+use serde::{Deserialize, Serialize};
 
 use super::Load;
-use super::job::{Done, Job, Run, Setup};
-use super::keys::{Kind, key, value};
+use super::keys::Kind;
 use super::script::{Script, Sort};
 use super::trips::{self, Link};
+use crate::Result;
+use crate::compare::servers::Listening;
 use crate::crew::Answer;
 use crate::duty::{self, Lines, answer, follow};
-use crate::latency::Latency;
-use crate::{Error, Result};
+use crate::latency::Summary;
 
 /// Keys that one script of a longer task has.
 const PIECE: u64 = 100_000;
 /// Trips that are looked at after a run of sets.
 const LOOKED_AT: usize = 1000;
-/// Direct reads between two looks at the clock.
-const READS: usize = 1000;
+
+/// The first line a client reads. Answered by `Ready`, when it is connected.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Setup {
+    pub(super) leader_pid: u32,
+    pub(super) cpu: usize,
+    pub(super) address: Listening,
+    /// How many connections it makes, beside one for the binary protocol.
+    pub(super) connections: usize,
+    pub(super) keys: u64,
+    pub(super) value_bytes: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) enum Job {
+    /// Set all keys, those that are read and, if `both`, those that are set. Answered by `Ready`.
+    Fill { both: bool },
+    /// Read each key once. Answered by `Ready`.
+    ReadAll,
+    /// Answered by `Done`.
+    Run(Run),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) load: Load,
+    pub(super) seconds: f64,
+    /// Another one in each run: what sets store, and the order of the keys.
+    pub(super) generation: u64,
+}
+
+/// What a client did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Done {
+    /// Keys that were read or set.
+    pub(super) ops: u64,
+    pub(super) ns: u64,
+    /// Of trips.
+    pub(super) latency: Summary,
+}
 
 /// Does what the leader at the other end of standard input says, until that end is closed.
-///
-/// # Errors
-///
-/// None that the leader has not been told, save that it is gone.
 pub fn work() -> Result<()> {
     duty::work(serve)
 }
@@ -38,7 +70,6 @@ fn serve(setup: Setup, lines: &mut Lines) -> Result<()> {
     }
     let mut client = Client {
         binary: Link::to(&setup.address)?,
-        table: setup.table.as_ref().map(Table::open).transpose()?,
         links,
         setup,
     };
@@ -53,7 +84,6 @@ struct Client {
     setup: Setup,
     links: Vec<Link>,
     binary: Link,
-    table: Option<Table>,
 }
 
 impl Client {
@@ -71,7 +101,6 @@ impl Client {
                 Ok(Answer::Ready)
             }
             Job::Run(run) => self.run(run).map(Answer::Done),
-            Job::Direct { seconds } => self.direct(seconds).map(Answer::Done),
         }
     }
 
@@ -114,39 +143,6 @@ impl Client {
             self.links[0].all(&Script::over(Load::Get, indices, sort))?;
         }
         Ok(done)
-    }
-
-    /// Reads of the table itself, with as much looked at as in a trip.
-    fn direct(&self, seconds: f64) -> Result<Done> {
-        let Some(table) = &self.table else {
-            return Err(Error::worker(
-                "it was to read a table that it does not have",
-            ));
-        };
-        let script = Script::of(Load::Get, self.setup.keys, 1, self.sort(Kind::Read, 0));
-        let pairs = script.indices.iter().map(|&index| {
-            let mut expected = Vec::new();
-            value(index, 0, self.setup.value_bytes, &mut expected);
-            (key(Kind::Read, index), expected)
-        });
-        let pairs: Vec<_> = pairs.collect();
-        let (mut ops, mut found) = (0, Vec::new());
-        let begin = Instant::now();
-        let mut pieces = pairs.chunks(READS).cycle();
-        while begin.elapsed().as_secs_f64() < seconds {
-            for (key, expected) in pieces.next().unwrap_or_default() {
-                if !table.get_into(key, &mut found)? || found != *expected {
-                    let what = format!("the key {} has another value", key.escape_ascii());
-                    return Err(Error::wrong("direct", what));
-                }
-                ops += 1;
-            }
-        }
-        Ok(Done {
-            ops,
-            ns: begin.elapsed().as_nanos() as u64,
-            latency: Latency::of_waiting().summary(),
-        })
     }
 }
 

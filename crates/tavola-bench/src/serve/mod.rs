@@ -21,12 +21,9 @@
 //!   there waits for their slices.
 //! - CPU time is that of the server's process, by `/proc/PID/stat`, in steps of 10 ms as a rule.
 
-mod busy;
 mod client;
-mod job;
 mod keys;
 mod pair;
-mod report;
 mod script;
 mod server;
 mod trips;
@@ -39,9 +36,8 @@ use tavola_program::units::parse_count;
 
 pub use client::work;
 pub use pair::run;
-pub use report::{Line, LoadLine, LocalLine, MemoryLine, Rate, SideMemory};
 
-pub use crate::compare::job::Transport;
+use crate::compare::job::Transport;
 use crate::{Error, Result};
 
 /// Who serves.
@@ -94,15 +90,13 @@ pub enum Load {
     SetPipe,
     /// 100 sets at once, of which the last alone is answered
     SetNoreply,
-    /// Gets over TCP, over a Unix socket, and of the table itself without a socket
-    Local,
     /// The memory of --items values of 100 bytes
     Memory,
 }
 
 impl Load {
     fn is_asked_of_servers(self) -> bool {
-        !matches!(self, Self::Local | Self::Memory)
+        self != Self::Memory
     }
 
     /// Connections of the client.
@@ -145,7 +139,6 @@ Parts (--only), of 16-byte keys in random order:
   set           one set a trip, answered
   set-pipe      100 sets a trip, each answered
   set-noreply   100 sets a trip, the last alone answered (noreply)
-  local         gets over TCP, over a Unix socket, and of the table itself without a socket
   memory        the memory of --items values of 100 bytes
 
 'cpus one': client and server share one CPU. 'cpus two': the client has one, the server another
@@ -176,7 +169,7 @@ pub const COLUMNS: &[&str] = &[
 ];
 
 /// Clients of memcached, at tavola serve and at memcached itself
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Config {
     /// The program tavola to measure [default: the one beside this program, else that in PATH]
@@ -269,10 +262,7 @@ impl Config {
         all.filter(|load| load.is_asked_of_servers() && self.has(*load))
     }
 
-    /// # Errors
-    ///
-    /// `BadOption` when a number is out of bounds.
-    pub fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let bad = |option, why: &str| Err(Error::option(option, why));
         match self {
             _ if self.threads == 0 => bad("threads", "at least one is needed"),

@@ -85,8 +85,8 @@ impl Script {
                 Load::Binary => self.binary(&key, &data, at as u32),
                 Load::Set | Load::SetPipe => self.set(&key, &data, false),
                 Load::SetNoreply => self.set(&key, &data, at != last),
-                // They have no trips.
-                Load::Local | Load::Memory => {}
+                // It has no trips.
+                Load::Memory => {}
             }
         }
         match load {

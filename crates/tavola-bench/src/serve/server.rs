@@ -1,10 +1,11 @@
 //! The servers: started in a folder of their own, asked what they cost, ended by their number.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use tempfile::TempDir;
 
 use super::{Config, Side, Transport};
 use crate::compare::servers::{self, Listening, Running};
@@ -13,33 +14,31 @@ use crate::{Error, Result};
 const TABLE: &str = "compared";
 
 /// A folder for sockets and tables, gone when dropped.
-#[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(TempDir);
 
 impl Folder {
     pub(super) fn new() -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bench-serve-{}-{count}", std::process::id());
-        let folder = Self(tavola::names::directory().join(name));
-        let mut builder = fs::DirBuilder::new();
-        let made = builder.mode(0o700).recursive(true).create(folder.store());
-        made.map_err(Error::io("making a folder for servers"))?;
+        let doing = "making a folder for servers";
+        let tables = tavola::names::directory();
+        let made = DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(&tables);
+        made.map_err(Error::io(doing))?;
+        let made = tempfile::Builder::new()
+            .prefix("bench-serve-")
+            .tempdir_in(tables);
+        let folder = Self(made.map_err(Error::io(doing))?);
+        fs::create_dir(folder.store()).map_err(Error::io(doing))?;
         Ok(folder)
     }
 
     fn store(&self) -> PathBuf {
-        self.0.join("store")
+        self.0.path().join("store")
     }
 
-    pub(super) fn table(&self) -> PathBuf {
+    fn table(&self) -> PathBuf {
         self.store().join(TABLE)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
-use super::job::Done;
+use super::client::Done;
 use super::script::Script;
 use crate::clock::monotonic_ns;
 use crate::compare::servers::Listening;

@@ -4,66 +4,27 @@
 //! item that is missing puts it in, and another goes first if there is no room.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
+
+use lru::LruCache;
 
 use super::Trace;
 
 /// How many requests of a trace find their item in an LRU with room for `items`.
 pub(super) fn lru_hits(trace: &Trace, items: u32) -> u64 {
-    let mut cache = Lru::new(trace.keys(), items.max(1));
-    count(trace, |id| cache.request(id))
+    let room = NonZero::new(items as usize).expect("there is room for an item");
+    let mut cache = LruCache::new(room);
+    count(trace, |id| cache.put(id, ()).is_some())
 }
 
 /// The same in an S3-FIFO.
 pub(super) fn s3fifo_hits(trace: &Trace, items: u32) -> u64 {
-    let mut cache = S3Fifo::new(trace.keys(), items.max(1));
+    let mut cache = S3Fifo::new(trace.keys, items);
     count(trace, |id| cache.request(id))
 }
 
 fn count(trace: &Trace, mut request: impl FnMut(u32) -> bool) -> u64 {
-    let found = trace.requests().iter().filter(|&&id| request(id));
-    found.count() as u64
-}
-
-/// The item that was not asked for the longest is evicted. The queue has every request; only the
-/// latest of an item counts.
-struct Lru {
-    requests: VecDeque<(u32, u64)>,
-    /// The number of an item's latest request; 0 if it is not in the cache.
-    latest: Vec<u64>,
-    made: u64,
-    len: u32,
-    items: u32,
-}
-
-impl Lru {
-    fn new(keys: u32, items: u32) -> Self {
-        Self {
-            requests: VecDeque::new(),
-            latest: vec![0; keys as usize],
-            made: 0,
-            len: 0,
-            items,
-        }
-    }
-
-    fn request(&mut self, id: u32) -> bool {
-        let hit = self.latest[id as usize] != 0;
-        if !hit {
-            self.len += 1;
-        }
-        while self.len > self.items
-            && let Some((oldest, number)) = self.requests.pop_front()
-        {
-            if self.latest[oldest as usize] == number {
-                self.latest[oldest as usize] = 0;
-                self.len -= 1;
-            }
-        }
-        self.made += 1;
-        self.latest[id as usize] = self.made;
-        self.requests.push_back((id, self.made));
-        hit
-    }
+    trace.requests.iter().filter(|&&id| request(id)).count() as u64
 }
 
 /// What a count of requests ends at: it has two bits.
@@ -163,30 +124,9 @@ mod tests {
     use super::*;
 
     /// The outcome of each request: `+` a hit, `.` a miss.
-    fn outcomes(mut request: impl FnMut(u32) -> bool, ids: &[u32]) -> String {
-        let sign = |&id: &u32| if request(id) { '+' } else { '.' };
+    fn outcomes(cache: &mut S3Fifo, ids: &[u32]) -> String {
+        let sign = |&id: &u32| if cache.request(id) { '+' } else { '.' };
         ids.iter().map(sign).collect()
-    }
-
-    #[test]
-    fn lru_evicts_the_item_not_asked_for_the_longest() {
-        let mut cache = Lru::new(4, 2);
-        // 1 is asked for again, so 2 puts 0 out; then 0 puts 1 out, 1 puts 2 out.
-        let ids = [0, 1, 1, 2, 1, 2, 0, 2, 1];
-        assert_eq!(outcomes(|id| cache.request(id), &ids), "..+.++.+.");
-        let mut chance = super::super::chance::Chance::new(7);
-        let ids: Vec<u32> = (0..3000).map(|_| chance.below(40) as u32).collect();
-        let (mut cache, mut order) = (Lru::new(40, 11), Vec::new());
-        for &id in &ids {
-            let at = order.iter().position(|&other| other == id);
-            match at {
-                Some(at) => drop(order.remove(at)),
-                None if order.len() == 11 => drop(order.remove(0)),
-                None => {}
-            }
-            order.push(id);
-            assert_eq!(cache.request(id), at.is_some());
-        }
     }
 
     #[test]
@@ -195,8 +135,8 @@ mod tests {
         // 3 comes, 0 goes to the main queue, and 1 goes out, asked for twice. 4 puts 2 out.
         let mut cache = S3Fifo::new(9, 3);
         let ids = [0, 0, 0, 1, 1, 2, 3, 4, 0];
-        assert_eq!(outcomes(|id| cache.request(id), &ids), ".++.+...+");
-        assert_eq!(outcomes(|id| cache.request(id), &[3, 4, 1]), "++.");
+        assert_eq!(outcomes(&mut cache, &ids), ".++.+...+");
+        assert_eq!(outcomes(&mut cache, &[3, 4, 1]), "++.");
     }
 
     #[test]
@@ -205,8 +145,8 @@ mod tests {
         // 6 put out 3 and 4.
         let mut cache = S3Fifo::new(9, 3);
         let ids = [0, 1, 2, 3, 4, 0, 5, 6, 0];
-        assert_eq!(outcomes(|id| cache.request(id), &ids), "........+");
+        assert_eq!(outcomes(&mut cache, &ids), "........+");
         // 1 left as the second of five, and two are remembered: it is new again.
-        assert_eq!(outcomes(|id| cache.request(id), &[1, 7, 8, 1]), "....");
+        assert_eq!(outcomes(&mut cache, &[1, 7, 8, 1]), "....");
     }
 }

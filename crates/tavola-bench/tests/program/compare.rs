@@ -1,8 +1,10 @@
 //! The comparison: small runs, in which what is measured, left out and resumed is looked at.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -38,13 +40,6 @@ fn results(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("the results are JSON")
 }
 
-fn entries(desk: &Desk) -> Vec<Value> {
-    let text = fs::read_to_string(desk.dir.path().join("out/rows.jsonl")).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 fn is_empty(path: &Path) -> bool {
     fs::read_dir(path).unwrap().next().is_none()
 }
@@ -75,7 +70,7 @@ fn two_stores_are_compared_and_nothing_is_left_behind() {
     let out = fs::read_dir(desk.dir.path().join("out")).unwrap();
     let mut names: Vec<_> = out.map(|file| file.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["report.html", "results.json", "rows.jsonl"]);
+    assert_eq!(names, ["report.html", "results.json"]);
 }
 
 #[test]
@@ -92,37 +87,26 @@ fn who_is_not_here_is_skipped_with_the_reason() {
     assert!(rows.iter().all(|row| row["peer"] == "std-mutex") && !rows.is_empty());
 }
 
+/// A run that is told to end writes what was measured by then.
 #[test]
-fn a_run_that_was_ended_goes_on_without_doing_anything_twice() {
+fn a_run_that_was_ended_has_what_it_measured() {
     let desk = Desk::new();
-    results(&compare(&desk, &["--peers", "std-mutex"]));
-    let before = entries(&desk);
-    assert!(before.iter().any(|entry| entry["kind"] == "run"));
-    // Half a line, as of a program that was killed.
-    let rows = desk.dir.path().join("out/rows.jsonl");
-    let text = fs::read_to_string(&rows).unwrap();
-    fs::write(&rows, format!("{text}{{\"kind\":\"run\",\"wor")).unwrap();
-    let more = ["--peers", "std-mutex,std-rwlock", "--resume"];
-    let results = results(&compare(&desk, &more));
-    let after = entries(&desk);
-    assert_eq!(after[..before.len()], before, "what was there stays");
-    let new = &after[before.len()..];
-    assert!(!new.is_empty() && new.iter().all(|entry| entry["peer"] == "std-rwlock"));
-    let rows = results["rows"].as_array().unwrap();
-    assert!(rows.iter().any(|row| row["peer"] == "std-mutex"));
-    // What is measured is another: nothing is mixed with what is there, and nothing of it is lost.
-    let other = [
-        "--peers",
-        "std-mutex",
-        "--postgres",
-        "postgres://x",
-        "--resume",
-    ];
-    let refused = compare(&desk, &other);
-    assert_eq!(refused.status.code(), Some(2));
-    let errors = String::from_utf8_lossy(&refused.stderr);
-    assert!(errors.contains("another --postgres"), "{errors}");
-    assert_eq!(entries(&desk), after);
+    let (out, stores) = (desk.dir.path().join("out"), desk.dir.path().join("stores"));
+    let args = "compare --quick --only ei --peers std-mutex --repeat 1000";
+    let mut command = desk.command(&crate::words(args));
+    command.arg("--out").arg(&out).arg("--dir").arg(&stores);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().starts_with("# 1/")));
+    std::thread::sleep(Duration::from_secs(4));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let file = fs::read(desk.dir.path().join("out/results.json")).unwrap();
+    let results: Value = serde_json::from_slice(&file).unwrap();
+    assert!(!results["rows"].as_array().unwrap().is_empty(), "{results}");
+    assert!(is_empty(&stores), "stores are gone");
 }
 
 #[test]
@@ -177,19 +161,13 @@ fn a_page_gets_its_table() {
 
 /// Kills, full disks and the rest, on a table and on what it is compared with.
 #[test]
-fn the_torment_of_a_table_is_told_once() {
+fn the_torment_of_a_table_is_told() {
     let desk = Desk::new();
-    let torment = |args: &[&str]| {
-        let path = |name: &str| desk.dir.path().join(name).into_os_string();
-        std::fs::create_dir_all(path("stores")).unwrap();
-        let mut command = desk.command(&["compare", "--quick", "--json"]);
-        command
-            .args(["--only", "torment", "--peers", "tavola"])
-            .args(args);
-        command.arg("--out").arg(path("out"));
-        results(&command.arg("--dir").arg(path("stores")).output().unwrap())
-    };
-    let first = torment(&[]);
+    let args = ["--only", "torment", "--peers", "tavola"];
+    let path = |name: &str| desk.dir.path().join(name).into_os_string();
+    let mut command = desk.command(&["compare", "--quick", "--json"]);
+    command.args(args).arg("--out").arg(path("out"));
+    let first = results(&command.arg("--dir").arg(path("stores")).output().unwrap());
     let rows = first["torment"].as_array().unwrap();
     let trials: Vec<_> = rows
         .iter()
@@ -217,10 +195,6 @@ fn the_torment_of_a_table_is_told_once() {
     assert_eq!(rows[0]["trials"], 12);
     assert_eq!(first["rows"].as_array().unwrap().len(), 0);
     assert!(is_empty(&desk.dir.path().join("stores")), "stores are gone");
-    let before = entries(&desk);
-    let again = torment(&["--resume"]);
-    assert_eq!(again["torment"], first["torment"]);
-    assert_eq!(entries(&desk), before, "nothing was done again");
 }
 
 /// Of servers also what they have kept when they are killed.

@@ -1,21 +1,15 @@
 //! The ways of `tavola-bench log`.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
-
-use serde_json::{Value, json};
-use tavola::{Level, LogOptions};
+use serde_json::Value;
 
 use super::{Desk, number};
 
-const WAYS: [&str; 8] = [
+const WAYS: [&str; 6] = [
     "tavola-flight",
     "tavola-block",
     "tavola-drop",
     "write",
-    "syslog",
     "tracing-appender",
-    "tracing-buffered",
     "tracing",
 ];
 
@@ -41,12 +35,8 @@ fn check_way(line: &Value) {
     let most_mlps = 1e3 / number(line, "writer_ns") * writers;
     let mlps = number(line, "writer_mlps");
     assert!(mlps > 0.0 && mlps <= most_mlps * 1.001, "{line}");
-    assert_eq!(
-        turns,
-        line["runs_writer_mlps"].as_array().unwrap().len() as f64
-    );
     match line["way"].as_str().unwrap() {
-        "tavola-flight" => assert!(line.get("all_mlps").is_none(), "{line}"),
+        "tavola-flight" => assert!(line["all_mlps"].is_null(), "{line}"),
         way => {
             let all = number(line, "all_mlps");
             assert!(all > 0.0 && all <= mlps * 1.001, "{line}");
@@ -70,7 +60,7 @@ fn each_way_has_a_line_or_tells_why_it_was_left_out() {
         check_way(its[0]);
         assert_eq!(number(its[0], "lines"), 20_000.0);
         assert_eq!(number(its[0], "text_bytes"), 72.0);
-        let has_log = its[0].get("log_bytes").is_some();
+        let has_log = !its[0]["log_bytes"].is_null();
         assert_eq!(has_log, way.starts_with("tavola"), "{way}");
     }
     assert_eq!(lines.len(), WAYS.len());
@@ -85,7 +75,7 @@ fn several_processes_and_threads_log_texts_of_other_lengths() {
         let lines = ways(&desk, &[&crew[..], &sizes].concat());
         let measured = lines.iter().filter(|line| line.get("left_out").is_none());
         let measured: Vec<&Value> = measured.collect();
-        assert!(measured.len() >= 5, "{lines:?}");
+        assert!(measured.len() >= 4, "{lines:?}");
         for line in measured {
             check_way(line);
             let writers = number(line, "procs") * number(line, "threads");
@@ -138,34 +128,4 @@ fn what_cannot_be_logged_is_refused() {
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
     assert_eq!(desk.tables(), 0);
-}
-
-/// Speaks the leader's part to a drain, and writes the lines itself.
-#[test]
-fn a_drain_writes_lines_to_the_file_until_the_writers_have_ended() {
-    let desk = Desk::new();
-    let (path, file) = (desk.dir.path().join("log"), desk.dir.path().join("file"));
-    std::fs::write(&file, "").unwrap();
-    let log = LogOptions::new().open(&path).unwrap();
-    let mut drain = desk.command(&["logger"]);
-    let drain = drain.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = drain.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
-    let setup = json!({
-        "leader_pid": std::process::id(), "cpu": null,
-        "plan": {"share": 2, "text_bytes": 8, "threads": 1},
-        "task": {"Drain": {"log": path, "file": file}},
-    });
-    writeln!(input, "{setup}").unwrap();
-    assert_eq!(answers.next().unwrap().unwrap(), r#""Ready""#);
-    log.line(Level::Info, "000 000 ").unwrap();
-    log.line(Level::Info, "000 001 ").unwrap();
-    writeln!(input, "{}", json!({"start_ns": 0})).unwrap();
-    let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
-    assert_eq!(number(&answer["Done"]["Carried"], "lines"), 2.0, "{answer}");
-    assert!(child.wait().unwrap().success());
-    let text = std::fs::read_to_string(&file).unwrap();
-    let ends: Vec<&str> = text.lines().map(|line| &line[line.len() - 8..]).collect();
-    assert_eq!(ends, ["000 000 ", "000 001 "], "{text}");
 }

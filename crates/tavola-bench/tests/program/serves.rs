@@ -64,17 +64,11 @@ fn each_load_has_a_line_over_each_transport() {
             .find(|line| line["part"] == name)
             .expect("a line")
     };
-    let local = part("local");
-    assert!(
-        number(local, "direct_ns") < number(local, "unix_ns"),
-        "{local}"
-    );
-    assert!(number(local, "tcp_ns") > 0.0);
     let memory = &part("memory")["tavola"];
     let full_bytes = number(memory, "full_bytes");
     assert!(full_bytes > 20_000.0 * 116.0, "{memory}");
     assert!(full_bytes > number(memory, "empty_bytes"), "{memory}");
-    assert_eq!(lines.len(), 2 * LOADS.len() + 2);
+    assert_eq!(lines.len(), 2 * LOADS.len() + 1);
 }
 
 #[test]

@@ -58,7 +58,7 @@ trait Store: Sync {
 /// A job that cannot be understood or done; the leader is told as well.
 pub fn work(text: &str) -> Result<()> {
     let done = serde_json::from_str::<Job>(text)
-        .map_err(|error| Error::io("understanding the job")(error.into()))
+        .map_err(|error| Error::io("understanding the job")(error))
         .and_then(|job| run(&job));
     if let Err(error) = &done {
         answer(&serde_json::json!({ "error": error.to_string() }))?;

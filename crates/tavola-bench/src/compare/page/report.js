@@ -141,6 +141,14 @@ function standing(c, same) {
   });
   return all.sort((a, b) => a.rank - b.rank)[0];
 }
+// Who of the same language is ahead of a row of Tavola's, by how much, and what it is spared.
+function behind(c, ours) {
+  const ahead = c.entries.filter((other) => ours.store.ours && !other.store.ours &&
+    other.row.language === ours.row.language && ratio(c, other, ours) > 1 && !isLevel(other, ours));
+  const told = ahead.map((other) => [`${other.label} (${times(ratio(c, other, ours))})`,
+    other.store.peer.spared].filter(Boolean).join(', '));
+  return told.length ? `behind ${told.join('; ')}` : '';
+}
 function verdict(s) {
   if (!s) return 'nobody to compare with';
   const theirs = titled(s.other.store, s.other.label);
@@ -257,8 +265,9 @@ function figures(c) {
   });
   const wrong = c.wrong.map((entry) => line(entry.store, [el('td',
     { class: 'bad', colspan: columns.length + 4 }, '✗ gave wrong answers; its figure does not count')], entry.label));
-  const notes = c.entries.filter((entry) => entry.row.note)
-    .map((entry) => `${entry.label}: ${entry.row.note}`);
+  const notes = c.entries.map((entry) => [entry.label, [entry.row.note, behind(c, entry)]])
+    .map(([label, all]) => [label, all.filter(Boolean)]).filter(([, all]) => all.length)
+    .map(([label, all]) => `${label}: ${all.join('; ')}`);
   const head = ['Store', '', c.timed ? '99 % of the calls within' : 'Median', 'Least to most', 'Tavola is'];
   return [table([...head, ...columns.map(([name]) => name)], [...rows, ...wrong]),
     el('small', {}, `${c.higher ? 'more' : 'less'} is better`), notes.length ? list(notes) : null];

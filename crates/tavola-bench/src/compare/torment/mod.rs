@@ -39,9 +39,9 @@ mod trials;
 mod worker;
 
 /// What is done to a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Trial {
+enum Trial {
     /// A busy writer is killed, again and again.
     Kill,
     /// A small file system is filled.
@@ -92,7 +92,7 @@ enum Outcome {
 }
 
 /// The name in JSON.
-pub(super) fn name(of: impl Serialize) -> String {
+fn name(of: impl Serialize) -> String {
     let value = serde_json::to_value(of).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }
@@ -195,30 +195,23 @@ const QUICK: Extent = Extent {
     ..EXTENT
 };
 
-/// Does the trials that are `wanted` and hands each line of the table to `done`; stores that are
-/// not here to `absent`, with the reason. What a store does is no error.
+/// Does the trials and hands each line of the table to `done`; tells of stores that are not here.
+/// What a store does is no error.
 pub(super) fn run(
     plan: &Plan,
     stock: &Stock<'_>,
-    wanted: &dyn Fn(&str, Trial) -> bool,
     done: &mut dyn FnMut(TormentRow) -> Result<()>,
-    absent: &mut dyn FnMut(&str, String),
 ) -> Result<()> {
     let asked = |name: &str| plan.peers.is_empty() || plan.peers.iter().any(|peer| peer == name);
     for subject in stores::SUBJECTS.iter().filter(|one| asked(one.name)) {
-        let left = |trial: &Trial| wanted(subject.name, *trial);
-        let trials: Vec<Trial> = Trial::ALL.into_iter().filter(left).collect();
-        if trials.is_empty() {
-            continue;
-        }
         match tools(plan, subject, stock) {
             Ok((program, mut server)) => {
-                for trial in trials {
+                for trial in Trial::ALL {
                     let server = server.as_deref_mut();
                     done(row(plan, *subject, &program, server, trial)?)?;
                 }
             }
-            Err(why) => absent(subject.name, why),
+            Err(why) => eprintln!("# without {}: {why}", subject.name),
         }
     }
     Ok(())

@@ -33,12 +33,12 @@ pub(super) fn work_on(
     open: impl FnOnce(&Job) -> std::result::Result<Box<dyn Store>, String>,
 ) -> Result<()> {
     let bound = set_parent_process_death_signal(Some(Signal::KILL));
-    bound.map_err(|error| Error::io("following the leader")(error.into()))?;
+    bound.map_err(|error| Error::io("following the leader")(error))?;
     if let Ok(inside) = serde_json::from_str(job) {
         return full::inside(&inside);
     }
     let job: std::result::Result<Job, _> = serde_json::from_str(job);
-    let job = job.map_err(|error| Error::io("understanding a trial's job")(error.into()))?;
+    let job = job.map_err(|error| Error::io("understanding a trial's job")(error))?;
     let mut part = Part::new(&job)?;
     match open(&job) {
         Ok(mut store) => {

@@ -3,12 +3,16 @@
 //! A line that has few of the columns, such as the memory at the end or the reason why something
 //! was left out, is printed as a list of all its fields.
 
+use std::io::Write as _;
+
 use serde::Serialize;
 use serde_json::Value;
-use tavola_bench::Result;
 use tavola_program::units::count;
 
-use super::{json, show};
+use crate::{Error, Result};
+
+/// Takes each line of a result as soon as it is known.
+pub type Emit<'a> = &'a mut dyn FnMut(&Value) -> Result<()>;
 
 const WIDTH: usize = 9;
 
@@ -30,21 +34,21 @@ impl Printer {
     }
 
     /// Runs a measurement and shows each of its lines as soon as it is known.
-    pub fn each<L: Serialize>(
-        mut self,
-        run: impl FnOnce(&mut dyn FnMut(&L) -> Result<()>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn each(mut self, run: impl FnOnce(Emit<'_>) -> Result<()>) -> Result<()> {
         run(&mut |line| self.line(line))
     }
 
     pub fn all<L: Serialize>(mut self, lines: &[L]) -> Result<()> {
-        lines.iter().try_for_each(|line| self.line(line))
+        let lines = lines.iter().map(serde_json::to_value);
+        lines
+            .into_iter()
+            .try_for_each(|line| self.line(&line.unwrap_or_default()))
     }
 
-    fn line(&mut self, line: &impl Serialize) -> Result<()> {
+    fn line(&mut self, line: &Value) -> Result<()> {
         match self.as_json {
-            true => show(json(line)),
-            false => show(self.text(&serde_json::to_value(line).unwrap_or_default())),
+            true => show(line.to_string()),
+            false => show(self.text(line)),
         }
     }
 
@@ -75,6 +79,22 @@ impl Printer {
             .collect();
         cells.join("  ").trim_end().to_owned()
     }
+}
+
+/// Prints a line.
+pub fn show(text: String) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let shown = writeln!(out, "{text}").and_then(|()| out.flush());
+    shown.map_err(Error::Output)
+}
+
+/// A line with the fields of another object as well.
+pub fn joined(mut line: Value, more: &impl Serialize) -> Value {
+    let more = serde_json::to_value(more).unwrap_or_default();
+    if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+        line.extend(more);
+    }
+    line
 }
 
 fn field<'a>(line: &'a Value, name: &str) -> &'a Value {
