@@ -2,7 +2,7 @@
 //!
 //! A *peer* is a store as one program uses it ([`peers`]). A *trial* is one case of a workload; all
 //! peers that can do it take turns, as often as it is repeated, so that what changes on the machine
-//! meanwhile meets all. In each turn the peer's program is started on its CPU with a [`Job`], does
+//! meanwhile meets all. In each turn the peer's program is started on its CPU with a job, does
 //! it, and says what it came to, a line a phase ([`job`]); everything that is timed is timed within
 //! the program, by the same loops for all programs of a language. Every answer of a store is
 //! compared with what it should be.
