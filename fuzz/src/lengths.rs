@@ -28,7 +28,7 @@ pub(crate) fn nth_fixed(number: usize, uids: bool) -> Fixed {
     Fixed { key, value, uids }
 }
 
-/// The key of a number, which is told by its first three bytes.
+/// Returns the key of a number, which is in its first three bytes.
 pub(crate) fn key_of(number: u32, len: usize) -> Vec<u8> {
     let mut key = number.to_le_bytes().to_vec();
     key.resize(len, b'k');

@@ -213,7 +213,7 @@ pub const TAGS_COLUMNS: &[&str] = &[
     "bytes_per_key",
     "invalidate_us",
 ];
-/// Keys that have the same tags but for the first, which all have.
+/// Keys that have the same tags, except for the first tag, which all keys have.
 const ALIKE: u64 = 100;
 
 /// What tags cost: keys with none, one, two, ... and the moment when one of them is invalidated.

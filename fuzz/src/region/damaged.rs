@@ -48,7 +48,7 @@ impl<'a> Damaged<'a> {
     }
 
     /// Does an operation. What does not fit is refused, or does nothing where that depends on a key
-    /// that the damage may have taken; nothing else is refused but for want of room.
+    /// that the damage may have taken; nothing else is refused, unless the table is full.
     pub(crate) fn play(&mut self, op: &Op) -> Result<()> {
         let answer = perform(self.table, op)?;
         let refusal = self.lengths.0.and_then(|fixed| fixed.refusal(op));

@@ -221,7 +221,7 @@ mod tests {
         let (made, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
         assert!(is_cut_short(made[0].note.as_deref()));
         assert_eq!(made[1].note.as_deref(), Some(CUT));
-        // Who has all keys is not marked.
+        // A row with all keys has no mark.
         let all = format!("only {} of more within its time", trial().case.keys);
         runs[1].phases[0].sum.note = Some(all);
         let (made, _) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());

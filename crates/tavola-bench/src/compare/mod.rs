@@ -66,7 +66,7 @@ Workloads:
   i  1, 2, ... processes
 
 --only torment has none of them, but kills writers and servers, fills a small file system, goes
-beyond limits, has readers stay, and lets four processes count: what becomes of each store is told.
+beyond limits, has readers stay, and lets four processes count; it reports what each store does.
 
 Results go to --out: results.json, which is written after each trial, so that a run that was ended
 has what was measured by then, and report.html (a page with charts that needs no network). Stores

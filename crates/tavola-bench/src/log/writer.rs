@@ -197,7 +197,7 @@ fn over_appender(setup: &Setup, lines: &mut Lines) -> Result<()> {
     let counted = Counted(appending(setup)?, Arc::clone(&written));
     let builder = tracing_appender::non_blocking::NonBlockingBuilder::default().lossy(false);
     let (handle, _guard) = builder.finish(counted);
-    // The guard would wait a second at most; lines that are missing are told by the tally.
+    // The guard would wait a second at most; the tally reports missing lines.
     let hand_over = || {
         let until = Instant::now() + Duration::from_secs(60);
         let all = setup.share * u64::from(setup.threads);

@@ -85,7 +85,7 @@ Peers, which do the same with as many elements of as many bytes:
 writes it back before it sends the element on. Then whole elements move through sockets. The
 others' elements are touched in place; iceoryx2's are copied from the sample that came into the
 one that goes. Runs are loops for array-queue and iceoryx2, which take and send one element a
-call. All elements are on the way at once, but for sockets: no more than fit into one.
+call. All elements are on the way at once; over sockets, as many as fit into one.
 
 A side spins when nothing comes and then gives its CPU away; through sockets it blocks. The two
 sides stay on two different CPUs where there are two. array-queue and iceoryx2 are there in a
@@ -274,7 +274,8 @@ fn play(config: &Config, peer: Peer, plan: &Plan) -> Result<Done> {
     Ok(done)
 }
 
-/// What both did must fit; of two errors, a wrong answer tells more than what came of it.
+/// Checks that both sides did the same. Of two errors, returns the one about a wrong answer, as the
+/// other follows from it.
 fn together(starter: Result<Done>, returner: Result<Done>) -> Result<Done> {
     let (starter, returner) = match (starter, returner) {
         (Ok(starter), Ok(returner)) => (starter, returner),

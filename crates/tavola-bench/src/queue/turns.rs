@@ -128,7 +128,7 @@ fn is_touched(bytes: &mut [u8], element: u32) -> bool {
     differences == 0
 }
 
-/// As [`is_touched`], in place.
+/// Does what [`is_touched`] does, in place.
 #[must_use]
 #[inline]
 fn are_touched(words: &[AtomicU64], element: u32) -> bool {
@@ -164,8 +164,8 @@ impl Run {
             if !self.numbers.is_empty() {
                 return Ok(());
             }
-            // Who looks all the time keeps taking the lines that the other side is about to write;
-            // who lets it get ahead finds more than one element.
+            // A side that polls without a pause takes the lines that the other side is about to
+            // write; after a pause it finds more than one element.
             (0..PAUSES).for_each(|_| spin_loop());
         }
         let begin_ns = monotonic_ns();

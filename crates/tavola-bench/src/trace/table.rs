@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((done.evicted_new, done.evicted_old), (0, 0));
         let done = replay(&place(&dir), &circle(), 5_000, 100).unwrap();
         assert!(done.evicted_new + done.evicted_old > 10_000, "{done:?}");
-        // Near 5,000, but for what room is left. The one that comes all the time is there each
+        // Near 5,000, as some room is left. The one that comes all the time is there each
         // time but the first.
         assert!((3_000.0..12_000.0).contains(&done.items_mean), "{done:?}");
         assert!((39_900..60_000).contains(&done.hits), "{done:?}");

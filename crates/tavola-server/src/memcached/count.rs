@@ -99,7 +99,7 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
         Err(error) => return Err(error),
     };
     work.count(Event::Stored);
-    let told = || watch::Stored::anew("add", how.attributes, text.len());
+    let told = || watch::Stored::by_command("add", how.attributes, text.len());
     work.log_stored(count.key, told);
     Ok(Some(Counted::Now {
         number: make.number,

@@ -264,7 +264,7 @@ pub(super) struct Stored {
 
 impl Stored {
     /// An item that was made by another command than a store.
-    pub(super) fn anew(
+    pub(super) fn by_command(
         command: &'static str,
         attributes: Option<Attributes>,
         size_bytes: usize,

@@ -13,7 +13,7 @@ use super::core::Core;
 use super::request::{Metadata, NEXT, WriteRequest};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Spot, Why, change_field, find, publish_copy};
+use crate::index::{Why, change_field, publish_copy};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::values::{Attributes, Expiry};
 use std::time::{Duration, SystemTime};
@@ -157,13 +157,9 @@ impl Core {
         let expiry_ms = self.expiry_ms(expiry)?;
         let hash = request.hash;
         self.locked(hash.shard(), request.participant, |lock| {
-            let spot = find(lock, hash, request.key)?;
-            let Spot::Taken(found) = spot else {
+            let Some(found) = request.find(lock)? else {
                 return Ok(None);
             };
-            if !request.condition.holds(lock, &spot)? {
-                return Ok(None);
-            }
             if expiry_ms != 0 {
                 expect_expiry(lock);
             }

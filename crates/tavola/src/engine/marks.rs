@@ -9,7 +9,7 @@ use super::core::Core;
 use super::request::{WriteCondition, WriteRequest};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
-use crate::index::{Spot, Why, change_field, find, publish_copy};
+use crate::index::{Why, change_field, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
 use crate::values::{Condition, MARKS, Marks, Stored};
@@ -34,13 +34,9 @@ impl Core {
     fn mark(&self, request: &WriteRequest<'_>, bits: Marks) -> Result<Option<u32>> {
         let hash = request.hash;
         self.locked(hash.shard(), request.participant, |lock| {
-            let spot = find(lock, hash, request.key)?;
-            let Spot::Taken(found) = spot else {
+            let Some(found) = request.find(lock)? else {
                 return Ok(None);
             };
-            if !request.condition.holds(lock, &spot)? {
-                return Ok(None);
-            }
             let item = found.item(lock)?;
             let field = item.client_word();
             let word = field.map_or(0, |word| word.load(Ordering::Relaxed));

@@ -2,7 +2,7 @@
 
 use super::claims::{Claim, end_of_changed};
 use crate::alloc::{Stamp, Step, Tags};
-use crate::index::{FoundKey, Hash, Spot};
+use crate::index::{FoundKey, Hash, Spot, find};
 use crate::layout::Hint;
 use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;
@@ -110,6 +110,15 @@ impl<'a> WriteRequest<'a> {
     pub(crate) fn is_given(&self) -> bool {
         self.metadata
             .is_some_and(|metadata| metadata.marks.is_some() || !metadata.stamp.is_none())
+    }
+
+    /// Returns the key if it exists and the condition holds.
+    pub(crate) fn find<'l>(&self, lock: &ShardLock<'l>) -> Step<Option<FoundKey<'l>>> {
+        let spot = find(lock, self.hash, self.key)?;
+        Ok(match self.condition.holds(lock, &spot)? {
+            true => spot.found(),
+            false => None,
+        })
     }
 
     /// Returns what the key gets beside its value. Tags that it keeps are copied to `room`.

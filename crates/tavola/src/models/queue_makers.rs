@@ -130,7 +130,7 @@ fn two_makers_die() {
     let first: Work = Arc::new(|t| leave_half(t, FIRST, b"pool"));
     let second: Work = Arc::new(|t| make_as(t, played(SECOND)));
     let in_first = Deaths::of(begin, &first);
-    // The last store raises the high_water.
+    // The last store raises the high-water mark.
     let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
     let seen = Arc::clone(&in_second);
     in_second.explore(600, move || {

@@ -53,7 +53,7 @@ pub const UID_LISTS: u64 = 1388;
 /// Of the search for expired keys: where it is, moves when it began, how many it found.
 pub const SWEEP: u64 = 1400;
 pub const SWEEP_LEN: u64 = 24;
-/// Of a cache: bytes of probationary; two hands; epoch and ghosts until the next.
+/// Of a cache: bytes of probationary keys; two hands; epoch and ghosts until the next.
 pub const PROBATIONARY: u64 = 1424;
 pub const HANDS: u64 = 1432;
 pub const EPOCH: u64 = 1448;

@@ -195,8 +195,8 @@ const QUICK: Extent = Extent {
     ..EXTENT
 };
 
-/// Does the trials and hands each line of the table to `done`; tells of stores that are not here.
-/// What a store does is no error.
+/// Does the trials and hands each line of the table to `done`; reports stores that are missing.
+/// A store that fails a trial is a result, not an error.
 pub(super) fn run(
     plan: &Plan,
     stock: &Stock<'_>,

@@ -71,7 +71,7 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
             if flags.has(b'x') {
                 // To memcached this is a store, which looks up the key once more.
                 work.log_fetch(key, Some(size_bytes));
-                work.log_stored(key, || watch::Stored::anew("set", how.attributes, 0));
+                work.log_stored(key, || watch::Stored::by_command("set", how.attributes, 0));
             }
             break Status::Done;
         }

@@ -57,7 +57,7 @@ fn full(scratch: &Scratch, len: usize) -> Prepared<(Builder<'_>, u32)> {
     Ok((builder, number))
 }
 
-/// What is done to a cache that evicts probationary.
+/// What is done to a cache that evicts probationary keys.
 fn probationary(scratch: &Scratch, cases: &mut Vec<Case>) -> Prepared<()> {
     let (builder, number) = full(scratch, MIDDLE)?;
     let evicts = |cost: &Cost| cost.evicted_new > 0 && cost.segments == 0;
