@@ -50,6 +50,7 @@ mod unraised;
 #[forbid(unsafe_code)]
 mod write;
 
+use crate::error::Error;
 pub(crate) use capacity::{
     available, capacity, free as free_pages, in_hand, is_full, is_over, may_hold, reckon,
     set as set_capacity, within_reach,
@@ -80,8 +81,6 @@ pub(crate) use write::{
     Shown, Stamp, can_count, copy_with_field, discard, expect_expiry, write_counter, write_large,
     write_small, write_tag,
 };
-
-use crate::error::Error;
 
 /// Why a step under a lock ended early.
 #[derive(Debug)]

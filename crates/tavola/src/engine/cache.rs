@@ -11,7 +11,6 @@ use crate::alloc::{
     Chain, free_pages, give_back, give_up_free, give_up_some, in_hand, is_over, mark_use, may_hold,
     reckon, set_capacity, within_reach,
 };
-
 use crate::error::{Error, Result};
 use crate::index::{Hash, NotesRead, Want, mark_accessed, read_seated};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};

@@ -10,7 +10,6 @@ use super::effort::Effort;
 use crate::alloc::{
     Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
 };
-
 use crate::error::{Error, Result};
 use crate::index::{Compacted, compact_some, evict};
 use crate::layout::{LARGEST_BLOCK, Participant};

@@ -8,7 +8,6 @@ use crate::index::{
     Hash, HintOf, KeyOf, Spot, Why, change_word, find, is_watched, publish_copy, read, read_by_uid,
     word_by_uid,
 };
-
 use crate::layout::{FLAG_UID, Hint, UidPlace};
 use crate::values::Updated;
 

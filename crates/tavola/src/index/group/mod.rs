@@ -22,6 +22,8 @@ mod portable;
 ))]
 mod sse2;
 
+use crate::layout::{Bucket, SLOTS, slot_tag};
+use crate::sync::Ordering;
 #[cfg(all(
     target_arch = "aarch64",
     not(any(miri, tavola_checked, feature = "shuttle"))
@@ -39,9 +41,6 @@ use portable as imp;
     not(any(miri, tavola_checked, feature = "shuttle"))
 ))]
 use sse2 as imp;
-
-use crate::layout::{Bucket, SLOTS, slot_tag};
-use crate::sync::Ordering;
 
 /// Some slots of a bucket, as bits.
 #[derive(Clone, Copy)]
