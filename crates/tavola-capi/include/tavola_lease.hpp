@@ -92,13 +92,15 @@ class lease {
   explicit lease(tavola_lease* handle) noexcept : handle_(handle) {}
   tavola_lease* get() const noexcept { return handle_.get(); }
   // Stores the value and ends the lease. Returns false and stores nothing if another process has
-  // the lease now, or the key was set or removed meanwhile.
-  bool fill(std::string_view value) {
-    return detail::done(tavola_lease_fill(get(), value.data(), value.size()));
+  // the lease now, or the key was set or removed meanwhile. With `early_beta`, the low 16 bits of
+  // the flags must be 0.
+  bool fill(std::string_view value, std::uint32_t flags = 0) {
+    return detail::done(
+        tavola_lease_fill_with(get(), value.data(), value.size(), flags, nullptr));
   }
   // Does the same as `fill`, with tags. Fetch them before you compute the value.
-  bool fill_tagged(std::string_view value, const tavola_tags& tags) {
-    return detail::done(tavola_lease_fill_tagged(get(), value.data(), value.size(), &tags));
+  bool fill_tagged(std::string_view value, const tavola_tags& tags, std::uint32_t flags = 0) {
+    return detail::done(tavola_lease_fill_with(get(), value.data(), value.size(), flags, &tags));
   }
   // Ends the lease without a value. For so long no process computes it again; all get the error.
   bool fail(std::chrono::milliseconds back_off, std::string_view error) {
@@ -139,6 +141,8 @@ struct leased {
   std::optional<tavola::pending> pending;
   // How long the other process may still take, or when a process may try again.
   std::chrono::milliseconds left;
+  // The flags of the value, or 0.
+  std::uint32_t flags = 0;
 };
 
 namespace detail {
@@ -151,7 +155,7 @@ leased ask_for_lease(Get call) {
   // It throws before there is a lease.
   auto bytes = value.take(call(value.buffer(), &told, &handle));
   leased found{told.outcome, std::move(bytes), std::nullopt, std::nullopt,
-               std::chrono::milliseconds(told.left_ms)};
+               std::chrono::milliseconds(told.left_ms), told.flags};
   if (told.outcome == TAVOLA_LEASE_WAIT) {
     found.pending.emplace(handle);
   } else if (handle != nullptr) {

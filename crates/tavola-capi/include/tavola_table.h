@@ -438,8 +438,8 @@ typedef struct tavola_lease_options {
   int64_t back_off_ms;
   // Lets a process now and then compute a value before it is stale. This becomes more likely as
   // that time comes nearer, and with the duration of the computation (XFetch). 1 is a good
-  // value, more is earlier, 0 is never. The flags of the key then hold the duration in
-  // microseconds.
+  // value, more is earlier, 0 is never. The low 16 bits of the key's flags
+  // then hold the duration.
   double early_beta;
 } tavola_lease_options;
 
@@ -1328,8 +1328,9 @@ typedef struct tavola_leased {
   size_t size;
   // What exists.
   tavola_lease_outcome outcome;
-  // 0.
-  uint32_t reserved;
+  // The flags of the value, or 0 if there is none. With `early_beta`, their low 16 bits hold how
+  // long the value took to compute.
+  uint32_t flags;
   // After `TAVOLA_LEASE_WAIT`: how many milliseconds the other process still has. After
   // `TAVOLA_LEASE_FAILED`: after how many milliseconds a process may try again. Otherwise 0.
   uint64_t left_ms;
@@ -2407,6 +2408,39 @@ tavola_status tavola_lease_fill_tagged(struct tavola_lease *lease,
                                        const void *value,
                                        size_t value_len,
                                        const struct tavola_tags *tags);
+
+// Does the same as `tavola_lease_fill_tagged`, and also sets the flags of the key. With
+// `early_beta`, the low 16 bits of the flags must be 0, because they will hold how long the value
+// took to compute.
+//
+// # Examples
+// ```c
+// enum { HTML = 7 };
+// char bytes[256];
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+// tavola_lease *lease = NULL;
+// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+// options.fresh_ms = 60 * 1000;
+// tavola_get_or_lease(table, TAVOLA_STR("start"), &options, &value, &leased, &lease);
+// if (leased.outcome == TAVOLA_LEASE_WON) {
+//   tavola_lease_fill_with(lease, TAVOLA_STR("<p>hello</p>"), HTML, NULL);
+// } else {
+//   printf("%.*s has flags %u\n", (int)value.len, bytes, leased.flags);
+// }
+// tavola_lease_close(lease);
+// ```
+//
+// # Errors
+// As `tavola_lease_fill`. `TAVOLA_ERR_BAD_OPTION`: the flags are invalid.
+//
+// # Crash
+// As `tavola_lease_fill`.
+tavola_status tavola_lease_fill_with(struct tavola_lease *lease,
+                                     const void *value,
+                                     size_t value_len,
+                                     uint32_t flags,
+                                     const struct tavola_tags *tags);
 
 // Ends the lease without a value. For `back_off_ms`, at most an hour, no process gets the lease
 // again: processes that ask get the stale value, or `TAVOLA_LEASE_FAILED` with the first 88 bytes

@@ -79,7 +79,7 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_number_options { size attributes remove_zero reserved }
         tavola_attributes { size ttl_ms expires_unix_ms flags reserved }
         tavola_lease_options { size fresh_ms stale_ms lease_ms back_off_ms early_beta }
-        tavola_leased { size outcome reserved left_ms }
+        tavola_leased { size outcome flags left_ms }
         tavola_stats {
             size keys payload_bytes resident_bytes max_size fixed_key fixed_value uids segments
             index_load index_bytes slab_bytes uid_bytes large_bytes queue_and_log_bytes

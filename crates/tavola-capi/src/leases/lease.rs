@@ -41,8 +41,9 @@ pub struct tavola_leased {
     pub size: usize,
     /// What exists.
     pub outcome: tavola_lease_outcome,
-    /// 0.
-    pub reserved: u32,
+    /// The flags of the value, or 0 if there is none. With `early_beta`, their low 16 bits hold how
+    /// long the value took to compute.
+    pub flags: u32,
     /// After `TAVOLA_LEASE_WAIT`: how many milliseconds the other process still has. After
     /// `TAVOLA_LEASE_FAILED`: after how many milliseconds a process may try again. Otherwise 0.
     pub left_ms: u64,
@@ -182,13 +183,15 @@ pub unsafe extern "C" fn tavola_get_or_lease(
         let options = unsafe { lease_options_of(options) }?;
         let value = given!(buffer value);
         let (leased, lease) = (given!(sized_out leased), given!(out lease));
-        let told = Told::from(table.inner.get_or_lease(key, options)?);
+        let (result, flags) = table.inner.get_or_lease_with_flags(key, options)?;
+        let told = Told::from(result);
         if let Some(bytes) = &told.value {
             // If it fails, what is told is dropped, and the lease with it.
             value.put(bytes)?;
         }
         leased.put(&tavola_leased {
             outcome: told.outcome,
+            flags,
             left_ms: u64::try_from(told.left.as_millis()).unwrap_or(u64::MAX),
             ..SizedStruct::new()
         });
@@ -266,6 +269,49 @@ pub unsafe extern "C" fn tavola_lease_fill_tagged(
         // SAFETY: the caller's promise.
         let tags = unsafe { tags_of(tags)? };
         lease.end(|lease| lease.fill_tagged(value, &tags))
+    })
+}
+
+/// Does the same as `tavola_lease_fill_tagged`, and also sets the flags of the key. With
+/// `early_beta`, the low 16 bits of the flags must be 0, because they will hold how long the value
+/// took to compute.
+///
+/// # Examples
+/// ```c
+/// enum { HTML = 7 };
+/// char bytes[256];
+/// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+/// tavola_leased leased = TAVOLA_INIT(tavola_leased);
+/// tavola_lease *lease = NULL;
+/// tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+/// options.fresh_ms = 60 * 1000;
+/// tavola_get_or_lease(table, TAVOLA_STR("start"), &options, &value, &leased, &lease);
+/// if (leased.outcome == TAVOLA_LEASE_WON) {
+///   tavola_lease_fill_with(lease, TAVOLA_STR("<p>hello</p>"), HTML, NULL);
+/// } else {
+///   printf("%.*s has flags %u\n", (int)value.len, bytes, leased.flags);
+/// }
+/// tavola_lease_close(lease);
+/// ```
+///
+/// # Errors
+/// As `tavola_lease_fill`. `TAVOLA_ERR_BAD_OPTION`: the flags are invalid.
+///
+/// # Crash
+/// As `tavola_lease_fill`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_lease_fill_with(
+    lease: *mut tavola_lease,
+    value: *const c_void,
+    value_len: usize,
+    flags: u32,
+    tags: *const tavola_tags,
+) -> tavola_status {
+    entry(|| {
+        let (lease, value) = (given!(buffer lease), given!(bytes value, value_len));
+        // SAFETY: the caller's promise.
+        let tags = unsafe { tags_of(tags)? };
+        lease.end(|lease| lease.fill_with(value, flags, &tags))
     })
 }
 

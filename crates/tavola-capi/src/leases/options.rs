@@ -31,8 +31,8 @@ pub struct tavola_lease_options {
     pub back_off_ms: i64,
     /// Lets a process now and then compute a value before it is stale. This becomes more likely as
     /// that time comes nearer, and with the duration of the computation (XFetch). 1 is a good
-    /// value, more is earlier, 0 is never. The flags of the key then hold the duration in
-    /// microseconds.
+    /// value, more is earlier, 0 is never. The low 16 bits of the key's flags
+    /// then hold the duration.
     pub early_beta: f64,
 }
 

@@ -27,7 +27,7 @@ static void ask(tavola_table *table, const char *key, const tavola_lease_options
   told->lease = (void *)1;
   CHECK_IS(TAVOLA_OK, tavola_get_or_lease(table, key, strlen(key), options, &told->value,
                                           &told->leased, &told->lease));
-  CHECK(told->leased.outcome == expected && told->leased.reserved == 0);
+  CHECK(told->leased.outcome == expected && told->leased.flags == 0);
   const bool has_lease =
       expected == TAVOLA_LEASE_WON || expected == TAVOLA_LEASE_STALE_WON || expected == TAVOLA_LEASE_WAIT;
   CHECK((told->lease != NULL) == has_lease);
@@ -61,6 +61,33 @@ static void fills(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_ttl(table, "k", 1, &ttl_ms));
   CHECK(ttl_ms > 0 && ttl_ms <= MINUTE);
   tavola_lease_close(NULL);
+}
+
+// The flags of a value come back with it, and early recomputation keeps the low 16 bits.
+static void keeps_flags(tavola_table *table) {
+  tavola_lease_options options = minute(0);
+  tavola_leased leased = TAVOLA_INIT(tavola_leased);
+  char bytes[16];
+  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+  tavola_lease *lease = NULL;
+  struct told mine;
+  ask(table, "flagged", &options, TAVOLA_LEASE_WON, &mine);
+  CHECK_IS(TAVOLA_OK, tavola_lease_fill_with(mine.lease, "1", 1, 0x54020007, NULL));
+  tavola_lease_close(mine.lease);
+  CHECK_IS(TAVOLA_OK,
+           tavola_get_or_lease(table, "flagged", 7, &options, &value, &leased, &lease));
+  CHECK(leased.outcome == TAVOLA_LEASE_HIT && leased.flags == 0x54020007 && lease == NULL);
+  options.early_beta = 1e-9;
+  ask(table, "early", &options, TAVOLA_LEASE_WON, &mine);
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_lease_fill_with(mine.lease, "1", 1, 1, NULL));
+  tavola_lease_close(mine.lease);
+  ask(table, "early", &options, TAVOLA_LEASE_WON, &mine);
+  usleep(10);
+  CHECK_IS(TAVOLA_OK, tavola_lease_fill_with(mine.lease, "1", 1, 0x54020000, NULL));
+  tavola_lease_close(mine.lease);
+  CHECK_IS(TAVOLA_OK, tavola_get_or_lease(table, "early", 5, &options, &value, &leased, &lease));
+  CHECK(leased.outcome == TAVOLA_LEASE_HIT && leased.flags >> 16 == 0x5402);
+  CHECK((leased.flags & 0xffff) >= 10);
 }
 
 // A minute fresh, an hour stale: what has less than an hour to live is stale.
@@ -366,6 +393,7 @@ int main(void) {
   tavola_table *table = a_table("leases");
   fills(table);
   fills_with_tags(table);
+  keeps_flags(table);
   serves_stale(table);
   tells_failures(table);
   passes_on(table);

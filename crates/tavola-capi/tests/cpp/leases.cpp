@@ -100,6 +100,13 @@ static void leases(tavola::table& table) {
   CHECK(stale.outcome == TAVOLA_LEASE_FAILED && stale.value == "no luck" && stale.left > 0ms);
 }
 
+// The flags of a value come back with it.
+static void keeps_flags(tavola::table& table) {
+  auto mine = table.get_or_lease("flagged", {1min});
+  CHECK(mine.flags == 0 && mine.lease->fill("1", 0x54020000));
+  CHECK(table.get_or_lease("flagged", {1min}).flags == 0x54020000);
+}
+
 // A lease that goes out of scope is given up.
 static void gives_up(tavola::table& table) {
   for (int i = 0; i < 3; i++) CHECK(table.get_or_lease("u", {1min}).outcome == TAVOLA_LEASE_WON);
@@ -112,6 +119,7 @@ static void gives_up(tavola::table& table) {
 int main() {
   auto table = a_table("leases");
   computes_once(table);
+  keeps_flags(table);
   computes_with_tags(table);
   passes_exceptions_on(table);
   leases(table);

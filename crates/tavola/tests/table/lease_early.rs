@@ -11,9 +11,10 @@ const KEY: &[u8] = b"the key";
 fn early_ones_are_as_many_as_the_method_says() {
     const CALLS: u32 = 10_000;
     let table = Table::options().max_size(4 << 20).private().unwrap();
-    let attributes = Attributes::ttl(HOUR).with_flags(u32::MAX);
+    // Any flags may be there: these mean 2047 times 2^21 microseconds.
+    let attributes = Attributes::ttl(HOUR).with_flags(21 << 11 | 2047);
     table.set_with(KEY, b"old", attributes).unwrap();
-    let even = HOUR.as_micros() as f64 / f64::from(u32::MAX);
+    let even = HOUR.as_micros() as f64 / f64::from(2047u32 << 21);
     for times in [0.25, 0.5, 1.0, 2.0, 8.0] {
         let early = LeaseOptions::new(HOUR).early(times * even);
         let is_early = |_: &u32| !matches!(table.get_or_lease(KEY, early).unwrap(), Leased::Hit(_));

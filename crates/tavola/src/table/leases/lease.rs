@@ -94,6 +94,18 @@ impl Lease {
     /// # Crash
     /// As [`Lease::fill`].
     pub fn fill_tagged(self, value: impl AsRef<[u8]>, tags: &Tags) -> Result<bool> {
+        self.fill_with(value, 0, tags)
+    }
+
+    /// Stores the value with flags and tags, as [`Lease::fill_tagged`].
+    ///
+    /// # Errors
+    /// As [`Lease::fill`]. [`Error::BadOption`](crate::Error::BadOption): with
+    /// [`LeaseOptions::early`], the low 16 bits of the flags are not 0.
+    ///
+    /// # Crash
+    /// As [`Lease::fill`].
+    pub fn fill_with(self, value: impl AsRef<[u8]>, flags: u32, tags: &Tags) -> Result<bool> {
         let value = value.as_ref();
         if !self.core.is_participant(self.me) {
             return Ok(false);
@@ -102,7 +114,7 @@ impl Lease {
         let stamp = Stamp {
             tags,
             version: self.core.next_version(),
-            ..self.options.stamp(now, self.began.elapsed())
+            ..self.options.stamp(flags, now, self.began.elapsed())?
         };
         let metadata = Metadata::new(stamp, false);
         let when = WriteCondition::Leased(&self.claim);

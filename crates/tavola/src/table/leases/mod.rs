@@ -56,11 +56,11 @@ pub enum Leased {
         /// or has just failed to.
         lease: Option<Lease>,
     },
-    /// ExistingValue is no value; the caller computes it.
+    /// There is no value; the caller computes it.
     Won(Lease),
-    /// ExistingValue is no value yet; another process or thread is computing it.
+    /// There is no value yet; another process or thread is computing it.
     Wait(Pending),
-    /// ExistingValue is no value; the last attempt to compute it failed.
+    /// There is no value; the last attempt to compute it failed.
     Failed {
         /// The reported error.
         error: Vec<u8>,
@@ -72,20 +72,22 @@ pub enum Leased {
 /// A value that exists, and what is known of it.
 struct ExistingValue {
     value: Vec<u8>,
+    flags: u32,
     expiry_ms: u64,
     is_fresh: bool,
 }
 
 impl ExistingValue {
     /// Returns the result for a caller that does not compute the value.
-    fn served(self) -> Leased {
-        match self.is_fresh {
+    fn served(self) -> Outcome {
+        let leased = match self.is_fresh {
             true => Leased::Hit(self.value),
             false => Leased::Stale {
                 value: self.value,
                 lease: None,
             },
-        }
+        };
+        (leased, self.flags)
     }
 }
 
@@ -96,18 +98,21 @@ struct Asking<'a> {
     options: LeaseOptions,
 }
 
+/// What a caller gets, and the flags of the value in it, or 0.
+type Outcome = (Leased, u32);
+
 /// The number of a record, and its contents.
 type RecordContent = Option<(u32, LeaseView)>;
 
 impl Asking<'_> {
-    fn outcome(&self) -> Result<Leased> {
+    fn outcome(&self) -> Result<Outcome> {
         let mut tries = Tries::new();
         loop {
             // The time is read before the key, see `Item::is_expired`.
             let now = self.core.region().now_ms();
             let there = match self.read(now)? {
                 Ok(there) => there,
-                Err(value) => return Ok(Leased::Hit(value)),
+                Err(fresh) => return Ok(fresh),
             };
             let record = record_of(self.core.region(), self.named, now);
             let seen = (
@@ -116,7 +121,7 @@ impl Asking<'_> {
             );
             let outcome = match there {
                 Some(there) => self.of_stale(there, record, now)?,
-                None => self.of_missing(record, now)?,
+                None => self.of_missing(record, now)?.map(|leased| (leased, 0)),
             };
             if let Some(outcome) = outcome {
                 return Ok(outcome);
@@ -125,9 +130,9 @@ impl Asking<'_> {
         }
     }
 
-    /// Reads the key. Returns `Err` with the value if it need not be computed; otherwise the stale
+    /// Reads the key. Returns `Err` with the result if it need not be computed; otherwise the stale
     /// value, or `None` if it is missing.
-    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<ExistingValue>, Vec<u8>>> {
+    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<ExistingValue>, Outcome>> {
         let mut found = Stamped::of(Value::default());
         let (key, hash) = (self.named.key, self.named.hash);
         if !self.core.read(key, hash, &mut found)? {
@@ -136,10 +141,11 @@ impl Asking<'_> {
         let fresh_ms = self.options.fresh_ms(&found.shown, now_ms);
         let (value, is_fresh) = (found.value.into_vec(), fresh_ms > 0);
         if is_fresh && !self.options.is_early(&found.shown, fresh_ms) {
-            return Ok(Err(value));
+            return Ok(Err((Leased::Hit(value), found.shown.client)));
         }
         Ok(Ok(Some(ExistingValue {
             value,
+            flags: found.shown.client,
             expiry_ms: found.shown.expiry_ms,
             is_fresh,
         })))
@@ -164,7 +170,7 @@ impl Asking<'_> {
         there: ExistingValue,
         record: RecordContent,
         now_ms: u64,
-    ) -> Result<Option<Leased>> {
+    ) -> Result<Option<Outcome>> {
         let is_anothers = record.is_some_and(|(number, view)| {
             let is_due = || {
                 let shard = self.named.hash.shard();
@@ -177,9 +183,9 @@ impl Asking<'_> {
             return Ok(Some(there.served()));
         }
         let lease = self.win(Some(there.expiry_ms))?;
-        Ok(lease.map(|lease| Leased::Stale {
-            value: there.value,
-            lease: Some(lease),
+        Ok(lease.map(|lease| {
+            let (value, lease) = (there.value, Some(lease));
+            (Leased::Stale { value, lease }, there.flags)
         }))
     }
 
@@ -292,6 +298,27 @@ impl Table {
     /// The next process that asks gets the lease of a dead process. [`Pending::wait`] notices the
     /// death within about 10 ms.
     pub fn get_or_lease(&self, key: impl AsRef<[u8]>, options: LeaseOptions) -> Result<Leased> {
+        let key = key.as_ref();
+        Ok(self.get_or_lease_with_flags(key, options)?.0)
+    }
+
+    /// Does the same as [`Table::get_or_lease`], and also returns the flags of the value, or 0 if
+    /// there is no value. With [`LeaseOptions::early`], their low 16 bits hold how long the value
+    /// took to compute.
+    ///
+    /// # Errors
+    /// As [`Table::get_or_lease`].
+    ///
+    /// # Concurrency
+    /// As [`Table::get_or_lease`].
+    ///
+    /// # Crash
+    /// As [`Table::get_or_lease`].
+    pub fn get_or_lease_with_flags(
+        &self,
+        key: impl AsRef<[u8]>,
+        options: LeaseOptions,
+    ) -> Result<(Leased, u32)> {
         let key = key.as_ref();
         let core = self.lazy.get()?;
         options.check(core.region())?;

@@ -75,8 +75,10 @@ impl LeaseOptions {
     /// it happens if `beta` times that duration, times the negative logarithm of a random number
     /// from 0 to 1, exceeds the time left. 1 is usually best; more is earlier.
     ///
-    /// The duration is stored in the flags of the key, in microseconds, so that all processes know
-    /// it. Do not use the flags of such keys for something else.
+    /// The duration is stored in the low 16 bits of the key's flags, so that all processes know it.
+    /// The flags of a value that [`Lease::fill_with`] stores must be 0 there.
+    ///
+    /// [`Lease::fill_with`]: crate::Lease::fill_with
     pub fn early(self, beta: f64) -> Self {
         Self {
             early: Some(beta),
@@ -112,14 +114,19 @@ impl LeaseOptions {
         self.back_off
     }
 
-    /// Returns what a value gets that took this long to compute.
-    pub(super) fn stamp(&self, now_ms: u64, took: Duration) -> Stamp<'static> {
-        let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
-        Stamp {
-            expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),
-            client: self.early.map_or(0, |_| took_us),
-            ..Stamp::NONE
+    /// Returns what a value with these flags gets that took this long to compute.
+    pub(super) fn stamp(&self, flags: u32, now_ms: u64, took: Duration) -> Result<Stamp<'static>> {
+        if self.early.is_some() && flags & DURATION_BITS != 0 {
+            return Err(Error::BadOption {
+                option: "flags",
+                why: "with early, the low 16 bits hold the duration and must be 0".to_string(),
+            });
         }
+        Ok(Stamp {
+            expiry_ms: now_ms + (self.fresh_ms + self.stale_ms).min(MOST_MS),
+            client: flags | self.early.map_or(0, |_| to_bits(took)),
+            ..Stamp::NONE
+        })
     }
 
     /// Returns for how many milliseconds a value is still fresh; a value that does not expire
@@ -142,20 +149,57 @@ impl LeaseOptions {
             ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
         };
         self.early.is_some_and(|beta| {
-            fresh_ms != u64::MAX && reaches(beta, shown.client, random(), fresh_ms)
+            fresh_ms != u64::MAX && reaches(beta, of_bits(shown.client), random(), fresh_ms)
         })
     }
 }
 
+/// The bits of the flags that hold how long a value took to compute.
+const DURATION_BITS: u32 = 0xffff;
+
+/// How many bits of a duration are kept; the other five are how many were cut off.
+const KEPT_BITS: u32 = 11;
+
+/// Returns a duration as 16 bits: microseconds, of which the highest eleven bits are kept.
+fn to_bits(took: Duration) -> u32 {
+    let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+    let cut = (u32::BITS - took_us.leading_zeros()).saturating_sub(KEPT_BITS);
+    cut << KEPT_BITS | took_us >> cut
+}
+
+/// Returns the microseconds that the flags of a key hold.
+fn of_bits(flags: u32) -> u64 {
+    let cut = (flags & DURATION_BITS) >> KEPT_BITS;
+    u64::from(flags & ((1 << KEPT_BITS) - 1)) << cut
+}
+
 /// Returns whether the duration of a computation, multiplied by a random factor, exceeds the time
 /// left (XFetch).
-fn reaches(beta: f64, took_us: u32, random: f64, fresh_ms: u64) -> bool {
-    f64::from(took_us) / 1000.0 * beta * -random.ln() >= fresh_ms as f64
+fn reaches(beta: f64, took_us: u64, random: f64, fresh_ms: u64) -> bool {
+    took_us as f64 / 1000.0 * beta * -random.ln() >= fresh_ms as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_is_kept_to_a_thousandth() {
+        for took_us in [0, 1, 2047, 2048, 2049, 1_000_000, 3_600_000_000, u32::MAX] {
+            let bits = to_bits(Duration::from_micros(took_us.into()));
+            assert!(bits <= DURATION_BITS);
+            let kept = of_bits(0x5401_0000 | bits);
+            let took_us = u64::from(took_us);
+            assert!(
+                kept <= took_us && took_us - kept <= took_us >> 10,
+                "{took_us}: {kept}"
+            );
+        }
+        assert_eq!(
+            to_bits(Duration::MAX),
+            to_bits(Duration::from_micros(u32::MAX.into()))
+        );
+    }
 
     #[test]
     fn the_sooner_it_is_stale_and_the_longer_it_takes_the_earlier_it_is_computed() {
@@ -173,7 +217,7 @@ mod tests {
         for (beta, took_ms, fresh_ms) in [(1.0, 100, 50), (1.0, 100, 400), (2.5, 40, 300)] {
             let is_early = |n: &u32| reaches(beta, took_ms * 1000, chance(*n), fresh_ms);
             let count = (0..CHANCES).filter(is_early).count() as f64;
-            let share = (-(fresh_ms as f64) / (beta * f64::from(took_ms))).exp();
+            let share = (-(fresh_ms as f64) / (beta * took_ms as f64)).exp();
             assert!((count - share * f64::from(CHANCES)).abs() <= 1.0, "{beta}");
         }
     }
