@@ -146,6 +146,16 @@ pub enum Error {
         /// The time until the next attempt.
         retry: Duration,
     },
+    /// A transaction that runs only once was in conflict: another process has changed a key that it
+    /// had read. Nothing was changed.
+    Conflict,
+    /// The function of a transaction has aborted it. Nothing was changed.
+    Aborted,
+    /// A transaction changes too many keys. Nothing was changed.
+    TransactionTooLarge {
+        /// The most keys.
+        limit: u32,
+    },
     /// `incr` or `decr` found a value that is not a decimal number below 2^64.
     NotACounter,
     /// A write began in a signal handler that had interrupted a write of the same thread.
@@ -325,6 +335,15 @@ impl Error {
                 f,
                 "lines of the log could not be written out ({source}); they stay in the log for \
                 the next drain"
+            ),
+            Self::Conflict => write!(
+                f,
+                "another process has changed a key that the transaction has read; begin it again"
+            ),
+            Self::Aborted => write!(f, "the transaction was aborted; nothing was changed"),
+            Self::TransactionTooLarge { limit } => write!(
+                f,
+                "a transaction changes at most {limit} keys; use several transactions, or set_many"
             ),
             Self::NotACounter => write!(
                 f,

@@ -182,9 +182,10 @@ pub use region::names;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine, LogOptions,
-    LogReader, LogSink, LogStats, LogText, Migrated, NumberOptions, Options, Overload, Pending,
-    Queue, QueueOptions, QueuePool, ShardStats, Table, View, Watch,
+    Begin, Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,
+    LogOptions, LogReader, LogSink, LogStats, LogText, Migrated, NumberOptions, Options, Overload,
+    Pending, Queue, QueueOptions, QueuePool, Savepoint, ShardStats, Table, Transaction, View,
+    Watch,
 };
 pub use values::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Latencies,

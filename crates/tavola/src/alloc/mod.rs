@@ -34,6 +34,8 @@ mod max_size;
 #[forbid(unsafe_code)]
 mod orphans;
 #[forbid(unsafe_code)]
+mod pending;
+#[forbid(unsafe_code)]
 mod pieces;
 #[forbid(unsafe_code)]
 mod pool;
@@ -61,6 +63,7 @@ pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use max_size::{damaged_max_size, raise_max_size};
 pub(crate) use orphans::{find_orphans, free_orphans, keep_pinned, orphan_pages};
+pub(crate) use pending::PendingChange;
 pub(crate) use pool::{
     GRACE_PERIOD_S, give, give_back, give_up_free, give_up_some, is_worth_giving_back,
     lock as lock_pool, provision, raise_high_water, rebuild as rebuild_pool, recompute_overhead,

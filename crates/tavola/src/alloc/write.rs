@@ -51,6 +51,16 @@ impl Stamp<'_> {
             && self.tags.is_empty()
     }
 
+    /// Returns the part that readers see.
+    pub(crate) fn shown(&self) -> Shown {
+        Shown {
+            expiry_ms: self.expiry_ms,
+            client: self.client,
+            marks: self.marks,
+            version: self.version,
+        }
+    }
+
     /// Returns the flags and words of its fields in an item, in their order.
     #[inline(always)]
     fn fields(&self) -> [(u8, u64); 3] {

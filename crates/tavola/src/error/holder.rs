@@ -13,6 +13,8 @@ pub enum Lock {
     Pool,
     /// One of the two locks of a queue.
     Queue,
+    /// The turn of transactions that must not conflict.
+    Turn,
 }
 
 impl fmt::Display for Lock {
@@ -21,6 +23,7 @@ impl fmt::Display for Lock {
             Self::Shard(number) => write!(f, "shard {number}"),
             Self::Pool => write!(f, "the page pool"),
             Self::Queue => write!(f, "a queue"),
+            Self::Turn => write!(f, "the turn of transactions"),
         }
     }
 }

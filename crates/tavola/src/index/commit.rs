@@ -3,7 +3,8 @@
 //!
 //! [`make`] is that store, and [`made`] reports it to all that follow changes: the counts of the
 //! shard, and watchers. No other code stores such a word, except the code that moves a key or an
-//! item, which changes no key.
+//! item, which changes no key, and the code of transactions (`pending`), where the store of one
+//! other word changes several keys.
 //!
 //! | change | word | leads to, or is |
 //! |---|---|---|
@@ -61,13 +62,13 @@ pub(crate) struct New {
 /// Changes a key, by one store. Pairs with the acquire loads of the word: a reader sees the bytes
 /// of the item that the word leads to.
 #[inline(always)]
-fn make(_: &ShardLock<'_>, place: &W64, word: u64) {
+pub(super) fn make(_: &ShardLock<'_>, place: &W64, word: u64) {
     place.store(word, Ordering::Release);
 }
 
 /// Reports that a key has changed, and which one, if that is known.
 #[inline(always)]
-fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
+pub(super) fn made(lock: &ShardLock<'_>, hash: Option<Hash>, why: Why) {
     match why {
         // For readers that use other means than loads (`index::read_unmapped`). It is a release as
         // the word's store is: a reader that sees it sees all that came before, new versions

@@ -9,7 +9,7 @@ use super::hash::Hash;
 use super::slots::{FoundKey, Spot, segment_of};
 use super::tags::is_over;
 use crate::alloc::{Item, Step, corrupt};
-use crate::layout::{Bucket, FLAG_UID, Segment, is_key, slot_ref};
+use crate::layout::{Bucket, FLAG_UID, Segment, is_key, pending_ref, slot_ref};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
@@ -81,6 +81,10 @@ fn find_in<'a>(
         }
         let item_ref = slot_ref(word);
         let Some(block) = region.block(item_ref) else {
+            // Another key of the same transaction (IDX-5).
+            if pending_ref(word).is_some() {
+                continue;
+            }
             return corrupt("an item");
         };
         if is_to_be_freed {

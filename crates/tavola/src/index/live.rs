@@ -1,6 +1,7 @@
 //! Counts the keys of a segment, and those of them that are over, without a lock. The counts are
 //! for statistics, so a key that changes meanwhile may be missed.
 
+use super::pending::current;
 use super::tags::is_over;
 use crate::alloc::Item;
 use crate::layout::{PageWord, is_key, slot_ref};
@@ -33,7 +34,8 @@ pub(crate) fn keys_on(region: &Region, shard: u32, page: u32) -> Keys {
             .each_ref()
             .map(|slot| slot.load(Ordering::Acquire));
         let keys = words.into_iter().filter(|word| is_key(*word));
-        let items = keys.filter_map(|word| Item::at(region, slot_ref(word)));
+        let now = keys.filter_map(|word| current(region, word).filter(|word| is_key(*word)));
+        let items = now.filter_map(|word| Item::at(region, slot_ref(word)));
         for item in items.filter(|item| !item.is_tag()) {
             found.keys += 1;
             found.over += u64::from(is_over(&item).unwrap_or(false));

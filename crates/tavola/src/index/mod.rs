@@ -22,7 +22,8 @@
 //! after a slot stopped leading to a block, and before the block is freed. **IDX-3** A key that
 //! moves is in its new bucket, and that bucket's version has risen, before it leaves the old one.
 //! **IDX-4** The layout word rises after the directory changed, and before a segment's bytes mean
-//! something else.
+//! something else. **IDX-5** A slot leads to a change of a transaction only while that has the lock
+//! of the shard, or had it when it died ([`pending`]).
 
 #[forbid(unsafe_code)]
 mod ahead;
@@ -52,6 +53,8 @@ mod hash;
 mod large;
 #[forbid(unsafe_code)]
 mod live;
+#[forbid(unsafe_code)]
+mod pending;
 #[forbid(unsafe_code)]
 mod place;
 #[forbid(unsafe_code)]
@@ -85,6 +88,7 @@ pub(crate) use evicted::take_evicted;
 pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
+pub(crate) use pending::{Pending, current, finish, pend, undo};
 pub(crate) use place::publish;
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};

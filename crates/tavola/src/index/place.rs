@@ -52,7 +52,7 @@ pub(crate) fn publish(
 /// Finds a slot for a key. The segment is that of its [`Spot`], found under the same hold of the
 /// lock.
 #[inline(always)]
-fn seat_of<'a>(
+pub(super) fn seat_of<'a>(
     lock: &ShardLock<'a>,
     hash: Hash,
     segment: Option<&'a Segment>,

@@ -23,6 +23,7 @@
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
+use super::pending::current;
 use super::seat::{AsItIs, Seat};
 use super::tags::is_over;
 use super::want::Want;
@@ -345,6 +346,12 @@ impl ShardView<'_> {
                 continue;
             }
             looked = true;
+            let word = match current(self.region, word) {
+                Some(word) if is_key(word) => word,
+                Some(_) => continue,
+                None if self.recheck(bucket, version) => return Probe::Damaged,
+                None => return Probe::Changed,
+            };
             let mut look = self.examine(slot_ref(word), key, want);
             if matches!(look, Examined::Large) {
                 look = self.read_large((bucket, version), slot_ref(word), key, want);

@@ -4,6 +4,7 @@
 //! bucket   version u32 | meta u32 | 7 slots u64
 //! slot     tag 24 | ref 40                       0 = empty (ref 0 is the superblock)
 //!          tag 24 | 1 + epoch 7                  a ghost: a key of that tag was evicted
+//!          tag 24 | 1 | ref 39                   a transaction changes the key: see `pending`
 //! meta     bits 0..28: 4 bits a slot             bit 3 of them: the key's home is the other bucket
 //!          bits 28..32: hint                     keys of this home that are away, 15 = 15 or more
 //! ```
@@ -42,6 +43,10 @@ pub(crate) const AGAIN: u32 = 2;
 /// Bit of a slot's state: the key is protected.
 pub(crate) const PROTECTED: u32 = 4;
 const AWAY: u32 = 8;
+/// Bit of a slot word: the ref leads to a pending change and not to an item. Refs of items are
+/// below it, as a table has at most [`MAX_SIZE`](super::MAX_SIZE) bytes.
+const PENDING: u64 = 1 << (REF_BITS - 1);
+const _: () = assert!(super::MAX_SIZE / super::UNIT <= PENDING);
 /// The away bits of all slots.
 const AWAY_BITS: u32 = AWAY * 0x0111_1111;
 const HINT_SHIFT: u32 = 28;
@@ -93,6 +98,18 @@ pub(crate) fn ghost_age(word: u64, epoch: u32) -> Option<u32> {
 pub(crate) fn slot_word(tag: u32, item_ref: u64) -> u64 {
     debug_assert!(item_ref <= REF_MASK && tag < 1 << 24);
     u64::from(tag) << REF_BITS | item_ref
+}
+
+/// Returns the slot word of a key that a transaction changes; the change is at that ref.
+pub(crate) fn pending_word(tag: u32, change_ref: u64) -> u64 {
+    slot_word(tag, change_ref | PENDING)
+}
+
+/// Returns the ref of the pending change that a slot word leads to, or `None` if it leads to an
+/// item, or to nothing.
+#[inline(always)]
+pub(crate) fn pending_ref(word: u64) -> Option<u64> {
+    (word & PENDING != 0).then_some(slot_ref(word) & !PENDING)
 }
 
 /// Returns the tag of a slot word.
@@ -215,6 +232,18 @@ mod tests {
         let word = slot_word(0xAB_CDEF, REF_MASK);
         assert_eq!(slot_tag(word), 0xAB_CDEF);
         assert_eq!(slot_ref(word), REF_MASK);
+    }
+
+    #[test]
+    fn pending_changes_are_keys_and_no_items() {
+        let word = pending_word(0xAB_CDEF, 4096);
+        assert_eq!(slot_tag(word), 0xAB_CDEF);
+        assert!(is_key(word) && ghost_age(word, 0).is_none());
+        assert_eq!(pending_ref(word), Some(4096));
+        let last_item = crate::layout::MAX_SIZE / crate::layout::UNIT - 1;
+        for word in [0, ghost_word(1, 2), slot_word(0xFF_FFFF, last_item)] {
+            assert_eq!(pending_ref(word), None);
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn areas(out: &mut String) {
     let _ = writeln!(out, "### Areas by `room`\n");
     let _ = writeln!(
         out,
-        "| `room` | 1 GiB | 64 GiB | 8 TiB |\n|---|---|---|---|"
+        "| `room` | 1 GiB | 64 GiB | 4 TiB |\n|---|---|---|---|"
     );
     let rooms = [(1 << 30, 4), (64 << 30, 5), (MAX_SIZE, 8)];
     let all = rooms.map(|(room, shards_log2)| Geometry::new(room, shards_log2));

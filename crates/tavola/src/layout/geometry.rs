@@ -12,7 +12,7 @@ pub(super) const SUPERBLOCK_BYTES: u64 = 4096;
 /// The least `max_size`.
 pub(crate) const MIN_SIZE: u64 = 1 << 20;
 /// The largest `max_size`: refs have 40 bits in units of 8 bytes.
-pub(crate) const MAX_SIZE: u64 = 1 << 43;
+pub(crate) const MAX_SIZE: u64 = 1 << 42;
 /// The room of a new table is this many times its `max_size`, up to [`MOST_ROOM`].
 const ROOM_FACTOR: u64 = 16;
 /// The limit of the room that a new table gets beyond its `max_size`: all room costs address space

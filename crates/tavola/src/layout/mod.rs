@@ -31,6 +31,7 @@ mod log;
 mod name;
 mod page_word;
 mod participant;
+mod pending;
 mod pin;
 mod queue;
 mod sample;
@@ -42,8 +43,8 @@ mod uid;
 mod watch;
 
 pub(crate) use bucket::{
-    ACCESSED, AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, SLOTS, Segment, ghost_age, ghost_word,
-    is_key, slot_ref, slot_tag, slot_word,
+    ACCESSED, AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, REF_MASK, SLOTS, Segment, ghost_age,
+    ghost_word, is_key, pending_ref, pending_word, slot_ref, slot_tag, slot_word,
 };
 pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub(crate) use clock::ClockWord;
@@ -63,6 +64,9 @@ pub(crate) use log::{
 pub(crate) use name::Name;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use participant::{PARTICIPANTS, Participant};
+pub(crate) use pending::{
+    CHANGE_BYTES, CHANGE_COMMIT, CHANGE_NEW, CHANGE_OLD, COMMITS, CommitWord,
+};
 pub(crate) use pin::{PINS, PinWord};
 pub(crate) use queue::{
     MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueHead, QueueJournal, QueueName, QueuePoolHead,

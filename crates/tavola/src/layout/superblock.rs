@@ -5,7 +5,7 @@ use super::extent::{EXTENTS, Extent};
 use super::fold::fold;
 use super::geometry::SUPERBLOCK_BYTES;
 use super::participant::PARTICIPANTS;
-use super::{Fixed, Geometry, PAGE, assert_layout};
+use super::{COMMITS, Fixed, Geometry, PAGE, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -92,7 +92,13 @@ pub(crate) struct Superblock {
     pub(crate) copied: W64,
     /// [`SampledWord`](super::SampledWord): the last sample of the counters.
     pub(crate) sampled: W64,
-    unused_lines: [W64; 103],
+    unused_line: [W64; 7],
+    /// [`CommitWord`](super::CommitWord): each decides about the changes of one transaction.
+    pub(crate) commits: [W64; COMMITS],
+    /// The lock word of the turn, which a transaction holds that must not conflict.
+    pub(crate) turn: W32,
+    unused_word: W32,
+    unused_lines: [W64; 31],
     /// The heads of the page pool.
     pub(crate) pool: Pool,
     tail: [W64; 104],
@@ -105,7 +111,8 @@ assert_layout!(Superblock, size 4096, {
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
     ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
     leases_unrecorded: 144, orphans: 152, watches: 160, unused_half: 164, unused: 168,
-    copied: 184, sampled: 192, unused_lines: 200, pool: 1024, tail: 1216, extents: 2048,
+    copied: 184, sampled: 192, unused_line: 200, commits: 256, turn: 768, unused_word: 772,
+    unused_lines: 776, pool: 1024, tail: 1216, extents: 2048,
 });
 
 /// The page pool: the pages that no shard owns. The lists and their counters are derived from the

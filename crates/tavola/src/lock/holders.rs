@@ -1,7 +1,7 @@
 //! Which process holds a lock: for errors, for `tavola lock`, and for the notice of a long wait.
 
 use super::membership::{identity_of, is_alive, slot_of};
-use super::{POOL, SHARD};
+use super::{POOL, SHARD, TURN};
 use crate::error::{Holder, Lock};
 use crate::lock::Me;
 use crate::region::Region;
@@ -43,6 +43,7 @@ pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
             Lock::Shard(found.unwrap_or(0))
         }
         POOL => Lock::Pool,
+        TURN => Lock::Turn,
         _ => Lock::Queue,
     }
 }

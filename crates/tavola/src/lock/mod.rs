@@ -14,7 +14,8 @@
 //! only one of several stealers succeeds. [`Taken::FromDead`] obliges it to recover what the lock
 //! guards before anything else.
 //!
-//! **LOCK-1** Lock order: a shard, then the pool; never two shards. An end of a queue is never
+//! **LOCK-1** Lock order: the turn, then a shard, then the pool. Only [`ShardLocks`] locks several
+//! shards, in the order of their numbers. An end of a queue is never
 //! locked together with any other lock, with one exception: [`AllEnds`] locks all ends of a pool,
 //! in their order, and gives up after a short wait.
 //!
@@ -30,6 +31,8 @@ mod gate;
 mod holders;
 mod me;
 mod membership;
+mod several;
+mod turn;
 mod wait;
 
 pub(crate) use copied::is_copied_in_use;
@@ -41,6 +44,8 @@ pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_resources, identity_of, is_alive, members, next_member,
     resources_of, retire, tallies, tally, timing,
 };
+pub(crate) use several::ShardLocks;
+pub(crate) use turn::Turn;
 pub(crate) use wait::{PATIENCE, sleep, wake};
 
 use crate::error::{Error, Result};
@@ -64,14 +69,16 @@ const POOL: u8 = 2;
 const GATE: u8 = 4;
 const POP: u8 = 8;
 const PUSH: u8 = 16;
+const TURN: u8 = 32;
 const NOTED: u8 = 0;
 
 /// Returns the locks that a thread must not hold when it acquires one of this kind (LOCK-1,
 /// LOCK-3).
 const fn excluded_by(kind: u8) -> u8 {
     match kind {
-        // One of several ends that are noted as one.
+        // One of several that are noted as one.
         NOTED => 0,
+        TURN => TURN | SHARD | POOL | GATE | POP | PUSH,
         POOL => POOL | POP | PUSH,
         _ => SHARD | POOL | POP | PUSH,
     }
@@ -144,6 +151,27 @@ impl<'a> Held<'a> {
             HELD.set(HELD.get() & !self.kind);
             std::mem::forget(self);
         }
+    }
+}
+
+impl<'a> Held<'a> {
+    /// Acquires one more of several locks that are noted as one. The first one is of this kind.
+    fn acquire_next(region: &Region, word: &'a W32, me: Me, kind: u8) -> Result<(Self, Taken)> {
+        // Pairs with the release in `drop`.
+        let taken = match word.cas(0, me.id(), Ordering::Acquire) {
+            Ok(_) => Taken::Clean,
+            Err(_) => wait(region, word, me, kind)?,
+        };
+        let held = Self {
+            word,
+            kind: NOTED,
+            was_panicking: std::thread::panicking(),
+        };
+        if !region.reaches_high_water() {
+            held.put_back(taken);
+            return Err(region.out_of_reach());
+        }
+        Ok((held, taken))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) use reclaim::{reclaim, reclaim_dead, reclaim_participant};
 pub use report::CheckReport;
 
 use crate::error::Result;
-use crate::lock::{Me, ShardLock, Taken};
+use crate::lock::{Me, ShardLock, ShardLocks, Taken};
 use crate::region::Region;
 
 /// Locks a shard, and recovers it first if its last owner died. Returns the lock, and the dead
@@ -40,4 +40,22 @@ pub(crate) fn lock_shard(
         }
     };
     Ok((lock, dead))
+}
+
+/// Locks several shards, in the order of their numbers, and recovers those whose last owner died.
+/// Returns the locks, and a dead owner if there was one.
+pub(crate) fn lock_shards<'a>(
+    region: &'a Region,
+    numbers: &[u32],
+    me: Me,
+) -> Result<(ShardLocks<'a>, Option<u32>)> {
+    let mut locks = ShardLocks::with_room(numbers.len());
+    let mut dead = None;
+    for number in numbers {
+        if let (lock, Taken::FromDead { owner }) = locks.acquire(region, *number, me)? {
+            recover(lock);
+            dead = Some(owner);
+        }
+    }
+    Ok((locks, dead))
 }

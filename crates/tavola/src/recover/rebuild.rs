@@ -1,7 +1,8 @@
 //! Recovery of one shard: throws away everything that is derived, then rebuilds it from the slots.
 //! The caller holds the shard's lock; readers continue meanwhile.
 //!
-//! 1. The version of every bucket rises, and that of the layout word. The dead process may have
+//! 1. Slots that lead to changes of a transaction are led to what their keys have. The version of
+//!    every bucket rises, and that of the layout word. The dead process may have
 //!    stored a slot without raising the version, and a reader that still copies the old block must
 //!    notice before the block is used again.
 //! 2. Bitmaps, lists and counters of the shard are emptied, and marks are removed from its pages.
@@ -16,10 +17,12 @@ use crate::alloc::{
     reclaim_pages, unmark_page,
 };
 use crate::error::Result;
-use crate::index::{Hash, all_changed, entries, lookup, may_be_over, other_bucket, publish_layout};
+use crate::index::{
+    Hash, all_changed, current, entries, lookup, may_be_over, other_bucket, publish_layout,
+};
 use crate::layout::{
-    BUCKETS, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS, Segment,
-    SweepWord, ghost_age, is_key, slot_ref, slot_tag,
+    BUCKETS, Bucket, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS,
+    Segment, SweepWord, ghost_age, is_key, pending_ref, slot_ref, slot_tag,
 };
 use crate::lock::{Me, ShardLock};
 use crate::region::Region;
@@ -93,11 +96,10 @@ fn is_segment(lock: &ShardLock<'_>, page: u32) -> bool {
 fn increment_versions(lock: &ShardLock<'_>) {
     for (_, page) in entries(lock.region, lock.number) {
         if is_segment(lock, page) {
-            lock.region
-                .segment(page)
-                .buckets
-                .iter()
-                .for_each(|bucket| bucket.increment_version());
+            for bucket in &lock.region.segment(page).buckets {
+                end_changes(lock.region, bucket);
+                bucket.increment_version();
+            }
         }
     }
     forget_deeper(lock, depth_of_layout(lock));
@@ -106,6 +108,20 @@ fn increment_versions(lock: &ShardLock<'_>) {
     // A scan may have passed one of two copies of a key, and recovery may clear the other.
     lock.head.moves.add_owned(1);
     fence(Ordering::Release);
+}
+
+/// Leads the slots that lead to changes of a dead transaction to what their keys have: their new
+/// items if it had committed, else their old ones. The commit word stays as it is until all shards
+/// are recovered (`reclaim`), so all of them are recovered alike.
+fn end_changes(region: &Region, bucket: &Bucket) {
+    for slot in &bucket.slots {
+        let word = slot.load(Ordering::Relaxed);
+        if pending_ref(word).is_some() {
+            // A damaged change leads nowhere: its key is lost.
+            let now = current(region, word).filter(|word| is_key(*word));
+            slot.store(now.unwrap_or(0), Ordering::Release);
+        }
+    }
 }
 
 fn depth_of_layout(lock: &ShardLock<'_>) -> u32 {

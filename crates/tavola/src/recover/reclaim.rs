@@ -6,10 +6,12 @@
 use super::lock_shard;
 use crate::alloc::release_claims;
 use crate::error::Result;
+use crate::layout::CommitWord;
 use crate::lock::{
     Gate, Me, adopt, clear_resources, is_alive, members, owner_of, resources_of, retire,
 };
 use crate::region::Region;
+use crate::sync::Ordering;
 use std::time::Duration;
 
 /// How often to look at a shard that is held, and the pause in between. The holder may only be
@@ -85,5 +87,18 @@ fn reclaim_one(region: &Region, me: Me, dead: u32) -> Result<bool> {
             return Ok(false);
         }
     }
+    free_commits(region, dead);
     release_claims(region, me, dead)
+}
+
+/// Frees the commit words of a dead participant. No slot leads to its changes any more, as all
+/// shards were recovered.
+fn free_commits(region: &Region, dead: u32) {
+    for word in &region.superblock().commits {
+        let seen = word.load(Ordering::Relaxed);
+        if CommitWord::decode(seen).owner() == Some(dead) {
+            // Pairs with the acquire in `Commit::open`.
+            let _ = word.cas(seen, CommitWord::Free.encode(), Ordering::Release);
+        }
+    }
 }

@@ -29,6 +29,7 @@ mod shards;
 mod stats;
 mod store;
 mod tags;
+mod transaction;
 mod typed;
 mod uid;
 mod update;
@@ -48,6 +49,7 @@ pub use options::Options;
 pub use queues::{Queue, QueueOptions, QueuePool, Watch};
 pub use serving::ServeTable;
 pub use shards::ShardStats;
+pub use transaction::{Begin, Savepoint, Transaction};
 #[cfg(feature = "serde")]
 pub use typed::Json;
 pub use typed::{Codec, Encode, Plain, Typed};

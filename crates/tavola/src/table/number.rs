@@ -57,13 +57,18 @@ impl Table {
         let metadata = core.keeping(options.attributes)?;
         let mut sum = by;
         core.update(key.as_ref(), Some(&metadata), |old| {
-            let number = old.map_or(Some(0), signed).ok_or(Error::NotACounter)?;
-            sum = number.checked_add(by).ok_or_else(too_far)?;
+            sum = sum_of(old, by)?;
             let is_removed = sum == 0 && options.remove_zero;
             Ok((!is_removed).then(|| sum.to_string().into_bytes()))
         })?;
         Ok(sum)
     }
+}
+
+/// Returns the sum of a number and the one that is decimal text in a value; a missing value is 0.
+pub(super) fn sum_of(old: Option<&[u8]>, by: i64) -> Result<i64> {
+    let number = old.map_or(Some(0), signed).ok_or(Error::NotACounter)?;
+    number.checked_add(by).ok_or_else(too_far)
 }
 
 /// Returns the number that decimal text represents.

@@ -36,6 +36,7 @@ mod space;
 mod tags;
 mod tags_cache;
 mod to_slice;
+mod transactions;
 mod uids;
 mod versions;
 mod walk;

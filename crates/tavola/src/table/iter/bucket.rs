@@ -5,7 +5,7 @@
 
 use super::{EntryEnd, Iter};
 use crate::alloc::Item;
-use crate::index::is_over;
+use crate::index::{current, is_over};
 use crate::layout::{Bucket, class_of, is_key, slot_ref};
 use crate::region::{Pinned, Region};
 use crate::sync::{Ordering, W64, prefetch};
@@ -35,9 +35,13 @@ impl<'a> Iter<'a> {
         for slot in &bucket.slots {
             // Pairs with the release that published the item.
             let word = slot.load(Ordering::Acquire);
-            if is_key(word) && self.copy_item(slot_ref(word), large).is_none() {
-                whole = false;
+            if !is_key(word) {
+                continue;
             }
+            whole &= match current(self.core().region(), word) {
+                Some(word) if is_key(word) => self.copy_item(slot_ref(word), large).is_some(),
+                now => now.is_some(),
+            };
         }
         whole
     }

@@ -1,0 +1,413 @@
+//! Committing a transaction: what it has read is compared with what is there, and all its changes
+//! are made by one store.
+//!
+//! A transaction keeps its writes to itself, and notes what it reads. To commit, the locks of the
+//! shards of all its keys are taken, in order. If a key is not as the transaction has read it, that
+//! is a conflict, and nothing was changed. Otherwise the slot of each key is led to a change
+//! (`index::pending`), the commit word is stored, and the slots are led to the new items.
+//!
+//! **TXN-1** All reads of a transaction that commits hold at one moment, and its changes are made
+//! at that moment: from the first lock taken to the last one released, no other writer changes one
+//! of the keys. **TXN-2** A reader sees all changes of a transaction or none: the slots of all its
+//! keys lead to changes when the commit word is stored. **TXN-3** A commit word becomes free after
+//! no slot leads to a change that names it. If its owner dies, all shards are recovered first.
+
+use super::claims::{end_of, wake_at};
+use super::core::Core;
+use super::effort::Effort;
+use super::request::{Metadata, WriteCondition, WriteRequest};
+use super::write::write_with_uid;
+use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
+use crate::error::{Result, corrupt};
+use crate::index::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
+use crate::layout::{COMMITS, CommitWord};
+use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
+use crate::recover::{lock_shards, reclaim_dead};
+use crate::region::Region;
+use crate::sync::{Ordering, W64, spin_hint};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// The most changes of one transaction.
+pub(crate) const MOST_CHANGES: usize = 1 << 16;
+/// The most rounds of one commit, as in `locked_with`.
+const MOST_ROUNDS: u32 = 1 << 16;
+
+/// A value as a transaction has read it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SeenValue {
+    pub(crate) token: u64,
+    pub(crate) len: usize,
+    pub(crate) flags: u32,
+}
+
+/// What a transaction does with a key.
+#[derive(Clone)]
+pub(crate) enum Change {
+    Set {
+        value: Vec<u8>,
+        /// Without the tags.
+        stamp: Stamp<'static>,
+        tags: Option<Box<Tags>>,
+        /// If the key exists, it keeps its attributes.
+        keep: bool,
+    },
+    Remove,
+}
+
+/// What a transaction has read, and what it will write.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub(crate) reads: BTreeMap<Vec<u8>, Option<SeenValue>>,
+    pub(crate) writes: BTreeMap<Vec<u8>, Change>,
+}
+
+/// A key that was read.
+struct Read<'w> {
+    key: &'w [u8],
+    hash: Hash,
+    seen: Option<SeenValue>,
+}
+
+/// A key to change.
+struct Plan<'w> {
+    key: &'w [u8],
+    hash: Hash,
+    change: &'w Change,
+    /// The pages of a large value.
+    chain: Option<Chain<'w>>,
+    /// What its slot leads to during the commit; `None`: there is nothing to change.
+    pending: Option<Pending>,
+    /// The lease that its removal has ended.
+    ended: Option<u32>,
+}
+
+impl Core {
+    /// Commits. Returns false, and changes nothing, if a key is not as it was read.
+    pub(crate) fn commit(&self, work: &Work) -> Result<bool> {
+        let me = self.writer()?;
+        let reads = self.reads_of(work);
+        let mut plans = self.plans_of(work, me)?;
+        let shard_of = |hash: Hash| hash.shard();
+        let mut shards: Vec<u32> = reads.iter().map(|read| shard_of(read.hash)).collect();
+        shards.extend(plans.iter().map(|plan| shard_of(plan.hash)));
+        shards.sort_unstable();
+        shards.dedup();
+        // Allocated here, as little is allocated under locks (LOCK-2).
+        let longest = reads.iter().filter_map(|read| read.seen).map(|s| s.len);
+        let mut value = Vec::with_capacity(longest.max().unwrap_or(0));
+        let commit = match plans.is_empty() {
+            true => None,
+            false => Some(Commit::open(self, me)?),
+        };
+        let mut effort = Effort::holding();
+        for round in 0..MOST_ROUNDS {
+            let locks = self.lock_all(&shards, me)?;
+            if !all_hold(&locks, &reads, &mut value)? {
+                return Ok(false);
+            }
+            let Some(commit) = &commit else {
+                return Ok(true);
+            };
+            let outcome = self.change_all(&locks, &mut plans, commit);
+            drop(locks);
+            match outcome {
+                Ok(()) => {
+                    self.after_commit(me, &plans);
+                    return Ok(true);
+                }
+                Err(Stop::Fail(error)) => return Err(error),
+                Err(Stop::Need(need)) => self.fetch_more(me, need, round, &mut effort)?,
+            }
+        }
+        corrupt("the counts of a shard or of the pool")
+    }
+
+    fn reads_of<'w>(&self, work: &'w Work) -> Vec<Read<'w>> {
+        let read_of = |(key, seen): (&'w Vec<u8>, &Option<SeenValue>)| Read {
+            key,
+            hash: Hash::of(self.region(), key),
+            seen: *seen,
+        };
+        work.reads.iter().map(read_of).collect()
+    }
+
+    /// Returns the keys to change, in the order of their shards. Large values are written here.
+    fn plans_of<'w>(&'w self, work: &'w Work, me: Me) -> Result<Vec<Plan<'w>>> {
+        let mut plans = Vec::with_capacity(work.writes.len());
+        for (key, change) in &work.writes {
+            let chain = match change {
+                Change::Set { value, .. } if self.needs_chain(key, value)? => {
+                    Some(self.chain(me, key, value)?)
+                }
+                _ => None,
+            };
+            plans.push(Plan {
+                key,
+                hash: Hash::of(self.region(), key),
+                change,
+                chain,
+                pending: None,
+                ended: None,
+            });
+        }
+        plans.sort_by_key(|plan| plan.hash.shard());
+        Ok(plans)
+    }
+
+    /// Locks the shards, whose numbers rise.
+    fn lock_all(&self, shards: &[u32], me: Me) -> Result<ShardLocks<'_>> {
+        loop {
+            let (locks, dead) = lock_shards(self.region(), shards, me)?;
+            let Some(dead) = dead else {
+                return Ok(locks);
+            };
+            drop(locks);
+            reclaim_dead(self.region(), &self.membership.gate, me, dead)?;
+        }
+    }
+
+    /// Makes all changes, or none if a step lacks something.
+    fn change_all<'w>(
+        &self,
+        locks: &ShardLocks<'_>,
+        plans: &mut [Plan<'w>],
+        commit: &Commit<'_>,
+    ) -> Step<()> {
+        for at in 0..plans.len() {
+            let lock = locks.of(plans[at].hash.shard());
+            if let Err(stop) = self.pend_one(lock, &mut plans[at], commit) {
+                return undo_all(locks, &mut plans[..at]).and(Err(stop));
+            }
+        }
+        commit.decide();
+        // Damage does not keep the other keys from their new items.
+        let mut outcome = Ok(());
+        for plan in plans {
+            let lock = locks.of(plan.hash.shard());
+            outcome = outcome.and(finish_one(lock, plan));
+        }
+        outcome
+    }
+
+    /// Leads the slot of one key to a change.
+    fn pend_one(&self, lock: &ShardLock<'_>, plan: &mut Plan<'_>, commit: &Commit<'_>) -> Step<()> {
+        let spot = find(lock, plan.hash, plan.key)?;
+        let new = match plan.change {
+            Change::Remove if matches!(spot, Spot::Free(_)) => return Ok(()),
+            Change::Remove => None,
+            Change::Set {
+                value,
+                stamp,
+                tags,
+                keep,
+            } => {
+                let tags = tags.as_deref().unwrap_or(&Tags::NONE);
+                let metadata = Metadata::new(Stamp { tags, ..*stamp }, *keep);
+                let request = WriteRequest {
+                    participant: lock.me,
+                    key: plan.key,
+                    hash: plan.hash,
+                    condition: WriteCondition::Always,
+                    uid_policy: self.uid_policy,
+                    metadata: Some(&metadata),
+                };
+                Some(write_item(
+                    lock,
+                    &request,
+                    (&spot, value),
+                    plan.chain.as_ref(),
+                )?)
+            }
+        };
+        plan.pending = Some(pend(lock, plan.hash, spot, new, commit.number)?);
+        Ok(())
+    }
+
+    /// Fetches what a step lacked, without locks: more each time, as each round begins again.
+    #[cold]
+    fn fetch_more(&self, me: Me, need: Need, round: u32, effort: &mut Effort) -> Result<()> {
+        let need = match need {
+            Need::Pages(count) => Need::Pages(count.max(1 << round.min(8))),
+            other => other,
+        };
+        let wanted = match need {
+            Need::Pages(count) => Some(count),
+            Need::Directory { .. } | Need::UidDirectory { .. } => None,
+        };
+        let fetched = self.fetch(need, me);
+        self.or_make_room(me, None, effort, wanted, fetched)?;
+        Ok(())
+    }
+
+    fn after_commit(&self, me: Me, plans: &[Plan<'_>]) {
+        for plan in plans {
+            wake_at(self.region(), plan.hash.shard(), plan.ended);
+            self.after_step(me);
+        }
+    }
+
+    /// Returns how a value looks that a transaction reads.
+    pub(crate) fn seen(&self, version: u64, flags: u32, value: &[u8]) -> SeenValue {
+        SeenValue {
+            token: self.token(version, value).0,
+            len: value.len(),
+            flags,
+        }
+    }
+}
+
+/// Writes the item of a key that is set.
+fn write_item(
+    lock: &ShardLock<'_>,
+    request: &WriteRequest<'_>,
+    (spot, value): (&Spot<'_>, &[u8]),
+    chain: Option<&Chain<'_>>,
+) -> Step<New> {
+    let key = request.key;
+    let mut room = None;
+    let stamp = request.stamp(lock, spot, &mut room)?;
+    let (item_ref, hint) = write_with_uid(lock, request.uid_policy, spot, |hint| match chain {
+        Some(chain) => write_large(lock, chain, key, value, hint, &stamp),
+        None => write_small(lock, key, value, hint, &stamp),
+    })?;
+    Ok(New {
+        item_ref,
+        payload: key.len() + value.len(),
+        hint,
+    })
+}
+
+/// Leads the slot of one key to its new item, after the commit.
+fn finish_one(lock: &ShardLock<'_>, plan: &mut Plan<'_>) -> Step<()> {
+    if matches!(plan.change, Change::Remove) {
+        // Values that are being computed now belong to before the removal.
+        plan.ended = end_of(lock, plan.key);
+    }
+    let Some(pending) = plan.pending.take() else {
+        return Ok(());
+    };
+    finish(lock, &pending, || {
+        if let Some(chain) = plan.chain.take() {
+            chain.publish_pages(lock);
+        }
+    })
+}
+
+fn undo_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Step<()> {
+    for plan in plans.iter_mut().rev() {
+        if let Some(pending) = plan.pending.take() {
+            undo(locks.of(plan.hash.shard()), &pending)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether all keys are as they were read.
+fn all_hold(locks: &ShardLocks<'_>, reads: &[Read<'_>], value: &mut Vec<u8>) -> Result<bool> {
+    for read in reads {
+        match holds(locks.of(read.hash.shard()), read, value) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(Stop::Fail(error)) => return Err(error),
+            Err(Stop::Need(_)) => return corrupt("a key that is read"),
+        }
+    }
+    Ok(true)
+}
+
+fn holds(lock: &ShardLock<'_>, read: &Read<'_>, value: &mut Vec<u8>) -> Step<bool> {
+    let found = find(lock, read.hash, read.key)?.found();
+    let (Some(found), Some(seen)) = (found, read.seen) else {
+        return Ok(found.is_none() && read.seen.is_none());
+    };
+    let item = found.item(lock)?;
+    let shown = item.shown();
+    if shown.client != seen.flags {
+        return Ok(false);
+    }
+    if shown.version != 0 {
+        return Ok(shown.version == seen.token);
+    }
+    value.clear();
+    if !item.copy_value(value) {
+        return crate::alloc::corrupt("an item");
+    }
+    Ok(value.len() == seen.len && of_value(lock.region, value) == seen.token)
+}
+
+/// A commit word that this thread has.
+struct Commit<'a> {
+    word: &'a W64,
+    number: u32,
+    owner: u32,
+}
+
+impl<'a> Commit<'a> {
+    /// Opens a commit word, and waits for one if all are taken. Their owners hold them for a moment
+    /// only; those of the dead are reclaimed.
+    fn open(core: &'a Core, me: Me) -> Result<Self> {
+        let region = core.region();
+        let open = CommitWord::Open { owner: me.id() }.encode();
+        let since = Instant::now();
+        let mut asked = since;
+        loop {
+            for number in 0..COMMITS as u32 {
+                let Some(word) = region.commit_word(number) else {
+                    continue;
+                };
+                // Pairs with the release in `drop`: its last changes are finished.
+                if word.load(Ordering::Relaxed) == 0 && word.cas(0, open, Ordering::Acquire).is_ok()
+                {
+                    return Ok(Self {
+                        word,
+                        number,
+                        owner: me.id(),
+                    });
+                }
+            }
+            spin_hint();
+            std::thread::yield_now();
+            if asked.elapsed() >= PATIENCE {
+                asked = Instant::now();
+                reclaim_owners(core, region, me)?;
+            }
+        }
+    }
+
+    /// Commits: this store changes all keys.
+    fn decide(&self) {
+        let owner = self.owner;
+        // Pairs with the acquire in `index::pending`.
+        self.word
+            .store(CommitWord::Committed { owner }.encode(), Ordering::Release);
+    }
+}
+
+impl Drop for Commit<'_> {
+    fn drop(&mut self) {
+        // After a panic, slots may lead to changes that name it: then it stays until this process
+        // is reclaimed, and all shards are recovered (TXN-3).
+        if !std::thread::panicking() {
+            self.word
+                .store(CommitWord::Free.encode(), Ordering::Release);
+        }
+    }
+}
+
+/// Reclaims the dead among the owners of commit words.
+#[cold]
+fn reclaim_owners(core: &Core, region: &Region, me: Me) -> Result<()> {
+    for number in 0..COMMITS as u32 {
+        let word = region
+            .commit_word(number)
+            .map_or(0, |word| word.load(Ordering::Relaxed));
+        if let Some(owner) = CommitWord::decode(word).owner()
+            && owner != me.id()
+            && !is_alive(region, owner, me)
+        {
+            reclaim_dead(region, &core.membership.gate, me, owner)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,400 @@
+//! Transactions: changes of several keys that happen at once.
+//!
+//! A transaction collects its writes in its process, and notes what it reads. Its commit compares
+//! and writes under the locks of the shards concerned (`engine::transact`).
+
+mod run;
+
+pub use run::Begin;
+
+use crate::alloc::Tags;
+use crate::engine::{Change, Core, KeyOrUid, MOST_CHANGES, Metadata, Work};
+use crate::error::{Error, Result};
+use crate::lock::Turn;
+use crate::table::number::sum_of;
+use crate::values::Attributes;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Changes of several keys of a table that happen at once or not at all; from
+/// [`Table::transaction`](crate::Table::transaction) or [`Table::begin`](crate::Table::begin).
+///
+/// Reads inside see the transaction's own writes. No other process sees them before the commit.
+/// Dropping a transaction aborts it.
+///
+/// # Crash
+/// If the process is killed, the transaction has changed all its keys or none.
+#[must_use = "a transaction that is dropped is aborted"]
+pub struct Transaction<'t> {
+    core: &'t Core,
+    work: Work,
+    /// What keys had before, while there are savepoints to go back to.
+    log: Vec<(Vec<u8>, Option<Change>)>,
+    /// The savepoints that are valid: the length of `log` when each was set.
+    savepoints: Vec<usize>,
+    is_read_only: bool,
+    _turn: Option<Turn<'t>>,
+    /// The turn is noted in this thread.
+    _not_send: PhantomData<*const ()>,
+}
+
+/// A state of a transaction to go back to; from [`Transaction::savepoint`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Savepoint(u32);
+
+impl Savepoint {
+    /// Returns its number in its transaction: 0 for the first one.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the savepoint with that number.
+    pub fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl<'t> Transaction<'t> {
+    pub(super) fn new(core: &'t Core, turn: Option<Turn<'t>>, is_read_only: bool) -> Self {
+        Self {
+            core,
+            work: Work::default(),
+            log: Vec::new(),
+            savepoints: Vec::new(),
+            is_read_only,
+            _turn: turn,
+            _not_send: PhantomData,
+        }
+    }
+
+    /// Returns the value of a key, or `None` if it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::get`](crate::Table::get).
+    pub fn get(&mut self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        Ok(self.get_with_attributes(key)?.map(|(value, _)| value))
+    }
+
+    /// Returns the value of a key with its flags and TTL, or `None` if it is missing.
+    ///
+    /// # Errors
+    /// As [`Table::get`](crate::Table::get).
+    pub fn get_with_attributes(
+        &mut self,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<(Vec<u8>, Attributes)>> {
+        let key = key.as_ref();
+        match self.work.writes.get(key) {
+            Some(Change::Remove) => return Ok(None),
+            Some(Change::Set {
+                value, keep: false, ..
+            }) => {
+                let attributes = self.attributes_of_own(key);
+                return Ok(Some((value.clone(), attributes)));
+            }
+            Some(Change::Set { keep: true, .. }) | None => {}
+        }
+        let there = self.read(key)?;
+        match self.work.writes.get(key) {
+            Some(Change::Set { value, .. }) => {
+                let own = self.attributes_of_own(key);
+                let attributes = there.map_or(own, |(_, attributes)| attributes);
+                Ok(Some((value.clone(), attributes)))
+            }
+            _ => Ok(there),
+        }
+    }
+
+    /// Returns whether a key exists.
+    ///
+    /// # Errors
+    /// As [`Table::get`](crate::Table::get).
+    pub fn contains(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        Ok(self.get(key)?.is_some())
+    }
+
+    /// Sets a key, whether or not it exists.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`] in a transaction that only reads; [`Error::TransactionTooLarge`] if it
+    /// changes more than 65,536 keys.
+    pub fn set(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        let default = self.core.keeping_default();
+        let metadata = Metadata::new(default.stamp, false);
+        self.write(key.as_ref(), value.as_ref(), (&metadata, None))
+    }
+
+    /// Sets a key with attributes.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`] and [`Table::set_with`](crate::Table::set_with).
+    pub fn set_with(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<()> {
+        let metadata = self.core.metadata(attributes)?;
+        self.write(key.as_ref(), value.as_ref(), (&metadata, None))
+    }
+
+    /// Sets a key with attributes and tags, see [`Table::set_tagged`](crate::Table::set_tagged).
+    ///
+    /// # Errors
+    /// As [`Transaction::set_with`].
+    pub fn set_tagged(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<()> {
+        if !tags.is_empty() && self.core.region().fixed().is_some() {
+            return Err(crate::engine::no_room());
+        }
+        let metadata = self.core.metadata(attributes)?;
+        let tags = (!tags.is_empty()).then(|| Box::new(*tags));
+        self.write(key.as_ref(), value.as_ref(), (&metadata, tags))
+    }
+
+    /// Sets a key only if it is missing. Returns false if the key exists.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`].
+    pub fn add(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
+        let is_missing = !self.contains(key)?;
+        if is_missing {
+            self.set(key, value)?;
+        }
+        Ok(is_missing)
+    }
+
+    /// Sets a key only if it exists. Returns false if the key is missing.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`].
+    pub fn replace(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
+        let is_there = self.contains(key)?;
+        if is_there {
+            self.set(key, value)?;
+        }
+        Ok(is_there)
+    }
+
+    /// Appends bytes to the value, and returns its new length, or `None` if the key is missing; it
+    /// is not created. The expiry and flags do not change.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`].
+    pub fn append(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        more: impl AsRef<[u8]>,
+    ) -> Result<Option<usize>> {
+        let key = key.as_ref();
+        let Some(mut value) = self.get(key)? else {
+            return Ok(None);
+        };
+        value.extend_from_slice(more.as_ref());
+        self.keep(key, &value)?;
+        Ok(Some(value.len()))
+    }
+
+    /// Removes a key. Returns false if it was missing.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`].
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
+        let is_there = self.contains(key)?;
+        self.change(key, Change::Remove)?;
+        Ok(is_there)
+    }
+
+    /// Removes a key and returns its value, or `None` if it was missing.
+    ///
+    /// # Errors
+    /// As [`Transaction::set`].
+    pub fn take(&mut self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
+        let key = key.as_ref();
+        let value = self.get(key)?;
+        self.change(key, Change::Remove)?;
+        Ok(value)
+    }
+
+    /// Adds to a signed number and returns the sum, as
+    /// [`Table::add_number`](crate::Table::add_number). A missing key counts as 0 and is created.
+    ///
+    /// # Errors
+    /// As [`Table::add_number`](crate::Table::add_number) and [`Transaction::set`].
+    pub fn add_number(&mut self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
+        let key = key.as_ref();
+        let sum = sum_of(self.get(key)?.as_deref(), by)?;
+        self.keep(key, sum.to_string().as_bytes())?;
+        Ok(sum)
+    }
+
+    /// Returns how many keys the transaction changes.
+    pub fn changes(&self) -> usize {
+        self.work.writes.len()
+    }
+
+    /// Returns a savepoint: [`Transaction::roll_back_to`] undoes what comes after it.
+    pub fn savepoint(&mut self) -> Savepoint {
+        self.savepoints.push(self.log.len());
+        Savepoint(self.savepoints.len() as u32 - 1)
+    }
+
+    /// Undoes all writes since a savepoint, and forgets the savepoints after it. The savepoint
+    /// itself stays valid.
+    ///
+    /// # Errors
+    /// [`Error::BadOption`] if this transaction has no such savepoint any more; nothing is undone.
+    pub fn roll_back_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        let at = savepoint.0 as usize;
+        let Some(len) = self.savepoints.get(at).copied() else {
+            return Err(Error::BadOption {
+                option: "savepoint",
+                why: "the transaction has no such savepoint; it was rolled back to an earlier one"
+                    .to_string(),
+            });
+        };
+        self.savepoints.truncate(at + 1);
+        for (key, before) in self.log.drain(len..).rev() {
+            match before {
+                Some(change) => self.work.writes.insert(key, change),
+                None => self.work.writes.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    /// Returns the error with which a closure aborts its transaction: `return Err(t.abort())`.
+    pub fn abort(&self) -> Error {
+        Error::Aborted
+    }
+
+    /// Commits: all changes happen at once. Returns false if another process has changed a key
+    /// after this transaction had read it; then nothing happens, and the caller may begin again.
+    ///
+    /// # Errors
+    /// As [`Table::set`](crate::Table::set); nothing is changed then.
+    ///
+    /// # Concurrency
+    /// Takes the locks of the shards of all keys. Readers do not wait: they see all changes or
+    /// none.
+    ///
+    /// # Crash
+    /// If the process is killed in the call, all keys are changed or none.
+    pub fn commit(self) -> Result<bool> {
+        match self.work.writes.is_empty() {
+            true => self.is_current(),
+            false => self.core.commit(&self.work),
+        }
+    }
+
+    /// Commits, or, if the function has returned an error, finds out whether that counts: it does if
+    /// the function has seen keys as they were at one moment. Returns false after a conflict.
+    pub(super) fn end(self, commits: bool) -> Result<bool> {
+        match commits {
+            true => self.commit(),
+            false => self.is_current(),
+        }
+    }
+
+    /// Returns whether all keys are as this transaction has read them. A single key needs no
+    /// comparison: it was so at one moment.
+    fn is_current(mut self) -> Result<bool> {
+        if self.work.reads.len() < 2 {
+            return Ok(true);
+        }
+        self.work.writes.clear();
+        self.core.commit(&self.work)
+    }
+
+    /// Reads a key of the table, and notes what is there.
+    fn read(&mut self, key: &[u8]) -> Result<Option<(Vec<u8>, Attributes)>> {
+        let mut value = Vec::new();
+        let there = self.core.entry_into(KeyOrUid::Key(key), &mut value)?;
+        let seen = there.map(|there| {
+            self.core
+                .seen(there.version, there.attributes.flags, &value)
+        });
+        // The first look counts: if the key has changed since, the commit finds it.
+        self.work.reads.entry(key.to_vec()).or_insert(seen);
+        Ok(there.map(|there| (value, there.attributes)))
+    }
+
+    /// Returns the attributes that this transaction gives to a key.
+    fn attributes_of_own(&self, key: &[u8]) -> Attributes {
+        match self.work.writes.get(key) {
+            Some(Change::Set { stamp, .. }) => self.core.attributes(stamp.shown()),
+            _ => Attributes::default(),
+        }
+    }
+
+    /// Sets a value, and keeps the attributes of the key if it exists.
+    fn keep(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Some(Change::Set {
+            stamp, tags, keep, ..
+        }) = self.work.writes.get(key)
+        {
+            let change = Change::Set {
+                value: value.to_vec(),
+                stamp: *stamp,
+                tags: tags.clone(),
+                keep: *keep,
+            };
+            return self.change(key, change);
+        }
+        let is_removed = matches!(self.work.writes.get(key), Some(Change::Remove));
+        let default = self.core.keeping_default();
+        let metadata = Metadata::new(default.stamp, !is_removed);
+        self.write(key, value, (&metadata, None))
+    }
+
+    fn write(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        (metadata, tags): (&Metadata<'static>, Option<Box<Tags>>),
+    ) -> Result<()> {
+        // Lengths are checked at once, where the caller can see which key it is.
+        self.core.needs_chain(key, value)?;
+        let change = Change::Set {
+            value: value.to_vec(),
+            stamp: metadata.stamp,
+            tags,
+            keep: metadata.keep,
+        };
+        self.change(key, change)
+    }
+
+    fn change(&mut self, key: &[u8], change: Change) -> Result<()> {
+        if self.is_read_only {
+            return Err(Error::ReadOnly);
+        }
+        let writes = &mut self.work.writes;
+        if writes.len() >= MOST_CHANGES && !writes.contains_key(key) {
+            return Err(Error::TransactionTooLarge {
+                limit: MOST_CHANGES as u32,
+            });
+        }
+        let before = writes.insert(key.to_vec(), change);
+        if !self.savepoints.is_empty() {
+            self.log.push((key.to_vec(), before));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction")
+            .field("reads", &self.work.reads.len())
+            .field("changes", &self.work.writes.len())
+            .finish_non_exhaustive()
+    }
+}
