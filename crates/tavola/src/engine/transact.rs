@@ -24,6 +24,8 @@ use crate::layout::{COMMITS, CommitWord};
 use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
 use crate::recover::{lock_shards, reclaim_dead};
 use crate::region::Region;
+#[cfg(feature = "shuttle")]
+use crate::sync::model;
 use crate::sync::{Ordering, W64, spin_hint};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -367,6 +369,10 @@ impl<'a> Commit<'a> {
                 }
             }
             spin_hint();
+            #[cfg(feature = "shuttle")]
+            if model::is_on() {
+                continue;
+            }
             std::thread::yield_now();
             if asked.elapsed() >= PATIENCE {
                 asked = Instant::now();

@@ -39,6 +39,7 @@ mod schedules;
 mod tags;
 #[cfg(not(feature = "shuttle"))]
 mod threads;
+mod transactions;
 mod uids;
 
 use crate::engine::Core;
