@@ -45,6 +45,7 @@ impl Model {
                 let each = pairs.iter().map(|(key, value)| plain(key, value));
                 (Answer::Done, each.flatten().collect())
             }
+            Op::Transaction(changes) => self.at_once(changes),
             Op::SetViewed(key, value) => (self.was(key), plain(key, value)),
             Op::SetUid(key, value) => (self.uid_of(key), plain(key, value)),
             Op::UidOf(key) if self.contains_key(&key[..]) => only(self.uid_of(key)),
@@ -100,6 +101,23 @@ impl Model {
             _ => Effect::new(),
         };
         is_refused.then_some((Answer::Refused(refusal), set))
+    }
+
+    /// Each change finds what those before it have left.
+    fn at_once(&self, changes: &[(Vec<u8>, Option<Vec<u8>>)]) -> Expected {
+        let mut effect = Effect::new();
+        let mut values = Vec::new();
+        for (key, value) in changes {
+            let own = effect.iter().rev().find(|(other, _)| other[..] == key[..]);
+            let held = match own {
+                Some((_, held)) => held.as_ref(),
+                None => self.get(&key[..]),
+            };
+            values.push(held.map(Held::value));
+            let held = value.as_ref().map(|value| Held::plain(value));
+            effect.push((key[..].into(), held));
+        }
+        (Answer::Values(values), effect)
     }
 
     fn found(&self, op: &Op) -> Answer {

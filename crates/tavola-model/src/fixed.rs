@@ -59,6 +59,12 @@ impl Fixed {
                 let all = pairs.iter().all(|(key, value)| self.fit(key, value));
                 unless(all, Needs::Nothing)
             }
+            Op::Transaction(changes) => {
+                let fits = |(key, value): &(Vec<u8>, Option<Vec<u8>>)| {
+                    value.as_ref().is_none_or(|value| self.fit(key, value))
+                };
+                unless(changes.iter().all(fits), Needs::Nothing)
+            }
             Op::Append(_, more) | Op::Prepend(_, more) => unless(more.is_empty(), Needs::Key),
             Op::CompareAndSwap(key, value, _) => unless(self.fit(key, value), Needs::Key),
             // What is there is removed, whatever the value is.

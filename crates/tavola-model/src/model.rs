@@ -229,6 +229,11 @@ impl Model {
         }
         match op {
             Op::Remove(key) | Op::Take(key) => drop(self.leases.remove(&key[..])),
+            Op::Transaction(changes) => {
+                for (key, _) in changes.iter().filter(|(_, value)| value.is_none()) {
+                    self.leases.remove(&key[..]);
+                }
+            }
             Op::Clear | Op::Repair => self.leases.clear(),
             Op::Lease(key, end) if self.is_to_be_had(key) => {
                 let taken = match end {

@@ -40,6 +40,9 @@ pub enum Op {
     Set(Vec<u8>, Vec<u8>),
     /// Sets many keys.
     SetMany(Vec<(Vec<u8>, Vec<u8>)>),
+    /// Reads keys, one after the other, and sets them, or removes those without a value: in one
+    /// transaction.
+    Transaction(Vec<(Vec<u8>, Option<Vec<u8>>)>),
     /// Sets a key whose old value is in view meanwhile, twice.
     SetViewed(Vec<u8>, Vec<u8>),
     /// Sets a key if it is missing.
@@ -133,6 +136,7 @@ impl Op {
         match self {
             Self::GetMany(keys) => keys.iter().map(|key| &key[..]).collect(),
             Self::SetMany(pairs) => pairs.iter().map(|(key, _)| &key[..]).collect(),
+            Self::Transaction(changes) => changes.iter().map(|(key, _)| &key[..]).collect(),
             Self::Get(key) | Self::Contains(key) | Self::Ttl(key) | Self::Remove(key) => vec![key],
             Self::Take(key) | Self::Persist(key) | Self::UidOf(key) => vec![key],
             Self::Set(key, _) | Self::SetViewed(key, _) | Self::SetUid(key, _) => vec![key],

@@ -44,6 +44,7 @@ fn call(table: &Table, op: &Op) -> Result<Answer> {
         }
         Op::Set(key, value) => done_by(table.set(key, value)?),
         Op::SetMany(pairs) => done_by(table.set_many(pairs)?),
+        Op::Transaction(changes) => Answer::Values(change_at_once(table, changes)?),
         Op::SetViewed(key, value) => Answer::Was(set_viewed(table, key, value)?),
         Op::Add(key, value) => Answer::Was(table.add(key, value)?),
         Op::Replace(key, value) => Answer::Was(table.replace(key, value)?),
@@ -164,6 +165,25 @@ fn compare_and_swap(
         table.set(key, between)?;
     }
     table.compare_and_swap(key, token, value)
+}
+
+fn change_at_once(
+    table: &Table,
+    changes: &[(Vec<u8>, Option<Vec<u8>>)],
+) -> Result<Vec<Option<Bytes>>> {
+    table.transaction(|t| {
+        let mut values = Vec::new();
+        for (key, value) in changes {
+            values.push(t.get(key)?.map(Bytes::from));
+            match value {
+                Some(value) => t.set(key, value)?,
+                None => {
+                    t.remove(key)?;
+                }
+            }
+        }
+        Ok(values)
+    })
 }
 
 fn set_viewed(table: &Table, key: &[u8], value: &[u8]) -> Result<bool> {

@@ -222,6 +222,11 @@ impl Case {
         (model, pending.unwrap_or_default())
     }
 
+    /// Returns whether the operation under way changes all its keys at once.
+    pub(crate) fn is_at_once(&self, done: usize) -> bool {
+        matches!(self.ops.get(done), Some(Op::Transaction(_)))
+    }
+
     /// Everything the touched keys may hold at any time.
     pub(crate) fn allowed(&self) -> Allowed {
         let mut model = Model::clone(&self.model);

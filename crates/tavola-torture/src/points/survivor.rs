@@ -115,10 +115,15 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
     let table = Table::open_read_only(path).map_err(failed)?;
     // Whether some keys have lost a tag that others have still.
     let (is_invalidated, mut states_met) = (case.invalidates(done), [false; 2]);
+    // Whether some keys of a transaction have changed, and others have not.
+    let (is_at_once, mut changed) = (case.is_at_once(done), [false; 2]);
     for (key, new) in pending {
         let found = table.get_entry(&key).map_err(failed)?;
         let is = |state: &Option<Held>| Held::are(state.as_ref(), found.as_ref());
         let states = [model.get(&key).cloned(), new];
+        if states[0] != states[1] {
+            changed[usize::from(is(&states[1]))] = true;
+        }
         let may_be_gone = case.is_cache && found.is_none();
         let states = states.into_iter().chain(may_be_gone.then_some(None));
         let Some(state) = states.into_iter().find(is) else {
@@ -133,6 +138,9 @@ pub(crate) fn before_recovery(case: &Case, path: &Path, done: usize) -> Found<Mo
             Some(held) => model.insert(key, held),
             None => model.remove(&key),
         };
+    }
+    if is_at_once && changed == [true; 2] {
+        return Err("before recovery, a transaction has changed some of its keys".into());
     }
     if is_invalidated && states_met == [true; 2] {
         return Err("before recovery, some keys have lost a tag and others have it".into());

@@ -27,7 +27,7 @@ fn value(random: &mut Random) -> Vec<u8> {
 
 fn draw(random: &mut Random, keys: u64) -> Op {
     let key = key(random, keys);
-    match random.below(24) {
+    match random.below(26) {
         0 | 1 => Op::Set(key, value(random)),
         2 => Op::Add(key, value(random)),
         3 => Op::Replace(key, value(random)),
@@ -43,8 +43,19 @@ fn draw(random: &mut Random, keys: u64) -> Op {
         16 => Op::CompareAndSwap(key, value(random), None),
         17 => Op::Lease(key, End::Fill(value(random))),
         18 => Op::Contains(key),
+        19 | 20 => transaction(random, keys),
         _ => Op::Get(key),
     }
+}
+
+/// Changes of a few keys at once, some of them twice.
+fn transaction(random: &mut Random, keys: u64) -> Op {
+    let changes = (0..1 + random.below(6)).map(|_| {
+        let key = key(random, keys);
+        let is_set = random.below(3) > 0;
+        (key, is_set.then(|| value(random)))
+    });
+    Op::Transaction(changes.collect())
 }
 
 /// Does random operations to a table and to a model.

@@ -11,6 +11,7 @@ mod leases;
 mod members;
 mod space;
 mod tags;
+mod transactions;
 mod uids;
 mod versions;
 
@@ -22,7 +23,7 @@ pub(super) type Make = fn(&Run<'_>) -> Prepared<Vec<Case>>;
 
 /// All cases, by what they touch, a few at a time: what a process holds in memory costs at each
 /// fork.
-pub(super) const ROOMS: [&[Make]; 12] = [
+pub(super) const ROOMS: [&[Make]; 13] = [
     &[keys::cases],
     &[large::cases],
     &[growth::cases, growth::doubling],
@@ -33,6 +34,7 @@ pub(super) const ROOMS: [&[Make]; 12] = [
     &[leases::cases],
     &[tags::cases],
     &[versions::cases],
+    &[transactions::cases],
     &[members::cases],
     &[cache::cases],
 ];
