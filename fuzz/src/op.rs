@@ -53,20 +53,20 @@ impl Value {
 /// A uid that was told some time, with its generation or without, or any number at all.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Named {
-    Told(u16),
+    Given(u16),
     Plain(u16),
     Number(u32),
 }
 
 impl Named {
     /// What to ask for; the last uids told come first.
-    fn uid(self, told: &[Hint]) -> Uid {
+    fn uid(self, given: &[Hint]) -> Uid {
         let nth = |n: u16| {
-            let n = usize::from(n) % told.len().max(1);
-            told.iter().rev().nth(n).copied()
+            let n = usize::from(n) % given.len().max(1);
+            given.iter().rev().nth(n).copied()
         };
         Uid::Hint(match self {
-            Self::Told(n) => nth(n).unwrap_or(Hint::from(0)),
+            Self::Given(n) => nth(n).unwrap_or(Hint::from(0)),
             Self::Plain(n) => nth(n).map_or(0, Hint::uid).into(),
             Self::Number(number) => number.into(),
         })
@@ -82,7 +82,7 @@ fn one_of(source: &mut Unstructured, count: u64) -> Result<u64> {
 pub(crate) struct Draw<'a, 'b> {
     pub(crate) source: &'a mut Unstructured<'b>,
     pub(crate) lengths: Lengths,
-    pub(crate) told: &'a [Hint],
+    pub(crate) given: &'a [Hint],
 }
 
 impl<'b> Draw<'_, 'b> {
@@ -164,7 +164,7 @@ impl<'b> Draw<'_, 'b> {
     }
 
     fn uid(&mut self) -> Result<Uid> {
-        Ok(self.any::<Named>()?.uid(self.told))
+        Ok(self.any::<Named>()?.uid(self.given))
     }
 
     /// Never or long after the input's end, or at once. Nothing waits for a time.

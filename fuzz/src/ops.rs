@@ -29,7 +29,7 @@ pub fn run(input: &[u8]) {
             let mut draw = Draw {
                 source: &mut source,
                 lengths: pair.lengths,
-                told: pair.model.given(),
+                given: pair.model.given(),
             };
             let Ok(ops) = draw.next() else {
                 break;
@@ -77,8 +77,8 @@ impl Pair {
     }
 
     fn agree(&self) -> Result<(), String> {
-        let told = self.table.stats().unwrap().fixed;
-        assert_eq!(told, self.lengths.told());
+        let fixed = self.table.stats().unwrap().fixed;
+        assert_eq!(fixed, self.lengths.as_stats());
         agree(&self.table, &self.model)
     }
 }

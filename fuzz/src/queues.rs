@@ -35,8 +35,8 @@ pub fn run(input: &[u8]) {
         let table = Table::open(path).expect("what says that it is a table is whole");
         let mut player = Player::new(&table);
         for _ in 0..MOST_OPS {
-            let told = <(Which, Op)>::arbitrary(&mut source);
-            let Ok((which, op)) = told else {
+            let input = <(Which, Op)>::arbitrary(&mut source);
+            let Ok((which, op)) = input else {
                 break;
             };
             tolerate(player.play(which, &op));

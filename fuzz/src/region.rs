@@ -80,7 +80,7 @@ fn write_after(table: &Table, lengths: Lengths) {
             (&[&key[..], b"x"].concat(), &value),
         ] {
             let error = table.set(key, value).expect_err("other lengths are taken");
-            assert!(lengths.are_told(&error), "{error}");
+            assert!(lengths.are_in_error(&error), "{error}");
         }
         assert_eq!((table.get(&key).unwrap(), table.len().unwrap()), before);
     }

@@ -20,15 +20,15 @@ pub(crate) struct Damaged<'a> {
     /// What the superblock tells; nobody changes it while the table is open.
     lengths: Lengths,
     /// All uids that were told.
-    told: Vec<Hint>,
+    given: Vec<Hint>,
 }
 
 impl<'a> Damaged<'a> {
-    pub(crate) fn new(table: &'a Table, lengths: Lengths, told: Vec<Hint>) -> Self {
+    pub(crate) fn new(table: &'a Table, lengths: Lengths, given: Vec<Hint>) -> Self {
         Self {
             table,
             lengths,
-            told,
+            given,
         }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Damaged<'a> {
         let mut draw = Draw {
             source,
             lengths: self.lengths,
-            told: &self.told,
+            given: &self.given,
         };
         let Ok(ops) = draw.next() else {
             return false;
@@ -64,7 +64,7 @@ impl<'a> Damaged<'a> {
         };
         assert!(is_right, "{op:?} answers {answer:?}");
         if let Answer::Uid(hint) = answer {
-            self.told.extend(hint);
+            self.given.extend(hint);
         }
         Ok(())
     }
