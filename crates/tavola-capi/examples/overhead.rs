@@ -43,7 +43,7 @@ impl Buffer {
     }
 
     /// Asks a callback, which always gives these bytes.
-    fn told(bytes: &mut [u8]) -> Self {
+    fn of_bytes(bytes: &mut [u8]) -> Self {
         Self {
             data: ptr::null_mut(),
             capacity: 0,
@@ -151,7 +151,7 @@ impl<'l> Bed<'l> {
             },
             |i| call(i, &mut buffer),
         );
-        let mut buffer = Buffer::told(&mut bytes);
+        let mut buffer = Buffer::of_bytes(&mut bytes);
         compare(
             &self.name("get by callback"),
             |i| {

@@ -176,7 +176,7 @@ impl<'a> EntryOut<'a> {
         if let Some(value) = self.value {
             value.written(len, room.len())?;
         }
-        tell((self.attributes, details.attributes), (self.token, token))
+        put_attributes((self.attributes, details.attributes), (self.token, token))
     }
 
     /// By a copy.
@@ -193,7 +193,7 @@ impl<'a> EntryOut<'a> {
             if let Some(value) = self.value {
                 value.put(bytes)?;
             }
-            tell((self.attributes, details.attributes), (self.token, token))
+            put_attributes((self.attributes, details.attributes), (self.token, token))
         })
     }
 
@@ -207,7 +207,7 @@ impl<'a> EntryOut<'a> {
 }
 
 /// Tells what a key has beside its value.
-fn tell(
+fn put_attributes(
     (out, attributes): (Option<SizedOut<tavola_attributes>>, Attributes),
     (token_out, token): (Out<'_, u64>, u64),
 ) -> Answer {

@@ -315,13 +315,13 @@ pub unsafe extern "C" fn tavola_participants(
         let table = given!(handle table);
         each.ok_or_else(|| Failure::null("each"))?;
         for participant in table.inner.participants()? {
-            tell(each, user, participant);
+            pass_participant(each, user, participant);
         }
         OK
     })
 }
 
-fn tell(each: tavola_each_participant, user: *mut c_void, of: Participant) {
+fn pass_participant(each: tavola_each_participant, user: *mut c_void, of: Participant) {
     let Some(each) = each else { return };
     let command = of.command.and_then(|line| CString::new(line).ok());
     let participant = tavola_participant {
