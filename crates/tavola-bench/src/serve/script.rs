@@ -101,7 +101,7 @@ impl Script {
     }
 
     fn meta(&mut self, key: &[u8], data: &[u8]) {
-        let flags = Flags::of(&[Flag::TellKey, Flag::TellValue]);
+        let flags = Flags::of(&[Flag::ReturnKey, Flag::ReturnValue]);
         meta::ask::get(&mut self.asks, key, &flags).expect("keys are words");
         let head = format!("VA {} k", data.len());
         for part in [head.as_bytes(), key, b"\r\n", data, b"\r\n"] {

@@ -37,21 +37,21 @@ const LONGEST_ENCODED_KEY: usize = KEY_BYTES / GROUP * 3;
 #[repr(u8)]
 pub enum Flag {
     /// `c`: tell the unique number.
-    TellCas,
+    ReturnCas,
     /// `f`: tell the client's flags.
-    TellFlags,
+    ReturnFlags,
     /// `h`: tell whether it was read before.
-    TellFetched,
+    ReturnFetched,
     /// `k`: tell the key.
-    TellKey,
+    ReturnKey,
     /// `l`: tell how long it was not used.
-    TellIdle,
+    ReturnIdle,
     /// `s`: tell the size.
-    TellSize,
+    ReturnSize,
     /// `t`: tell how long it has to live.
-    TellTtl,
+    ReturnTtl,
     /// `v`: tell the value.
-    TellValue,
+    ReturnValue,
     /// `q`: no answer where it says little, a miss of `mg` and the success of the others.
     Quiet,
     /// `u`: leave its place among the used.
@@ -253,8 +253,8 @@ impl<'a> Flags<'a> {
 /// # Errors
 /// Where the key is none, or is to be told and lines cannot have it, or a flag is wrong.
 pub fn get(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error> {
-    if flags.has(Flag::TellKey) && !is_word(key) {
-        return Err(Error::KeyTold);
+    if flags.has(Flag::ReturnKey) && !is_word(key) {
+        return Err(Error::UnreadableKey);
     }
     line(out, b"mg ", key, None, flags, None)
 }
@@ -308,7 +308,7 @@ pub fn arithmetic(
 /// Where the key is none, or has a line end, as the answer tells it.
 pub fn debug(out: &mut Vec<u8>, key: &[u8]) -> Result<(), Error> {
     if key.contains(&b'\n') {
-        return Err(Error::KeyTold);
+        return Err(Error::UnreadableKey);
     }
     line(out, b"me ", key, None, &Flags::default(), None)?;
     if !is_word(key) {

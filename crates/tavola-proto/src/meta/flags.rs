@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_fault_is_told_but_for_those_that_end_the_reading() {
+    fn the_last_fault_is_reported_except_those_that_end_the_reading() {
         for (line, text) in [
             (&b"mg a F"[..], BAD_FORMAT),
             (b"mg a Fx Tx", BAD_TOKEN),

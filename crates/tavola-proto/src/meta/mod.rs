@@ -44,7 +44,7 @@ mod request;
 
 pub use answer::Status;
 pub(crate) use answered::read_answer;
-pub use answered::{Answer, Facts, Told, Ttl};
+pub use answered::{Answer, Facts, ItemAnswer, Ttl};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
 

@@ -117,7 +117,7 @@ pub(crate) fn decode<'a>(
         b"version" => line.whole(Request::Version),
         b"stats" => admin::stats(&line),
         b"watch" => admin::watch(&line),
-        _ => admin::other(&line),
+        _ => admin::read_by_first_word(&line),
     }
 }
 

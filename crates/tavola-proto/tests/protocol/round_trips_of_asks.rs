@@ -280,7 +280,7 @@ fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
 fn kept(written: Result<(), Error>) -> bool {
     match written {
         Ok(()) => true,
-        Err(Error::TooManyFlags | Error::KeyTold) => false,
+        Err(Error::TooManyFlags | Error::UnreadableKey) => false,
         Err(error) => panic!("{error}"),
     }
 }
