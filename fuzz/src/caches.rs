@@ -20,7 +20,7 @@ use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
 use tavola_model::{Life, Op};
 
 const MOST_OPS: usize = 40;
-/// What it may take, and may be told to take meanwhile.
+/// What it may take, and may be set to take meanwhile.
 const CAPACITY: u64 = 1 << 20;
 const CAPACITIES: [u64; 4] = [CAPACITY, CAPACITY / 2, CAPACITY * 3 / 2, 0];
 /// Keys with the template's leases: held by one who is no more, failed, nobody's.
@@ -330,7 +330,7 @@ fn repair(table: &Table, lengths: Lengths, are_hidden: bool) {
                 let found = table.get(&key).expect("a key of a repaired table");
                 assert!(found.is_none_or(|found| found == value));
             }
-            // Where it was told so small a capacity, or that it is no cache.
+            // Where it was given so small a capacity, or that it is no cache.
             Err(Error::Full { .. }) => break,
             Err(error) => panic!("{error}"),
         }

@@ -1,4 +1,4 @@
-//! How long the keys and values of a table are: as they come, or all the same.
+//! How long the keys and values of a table are: as they come, or fixed.
 
 use crate::op::{Key, Value};
 use tavola::{Error, Options};

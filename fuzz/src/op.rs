@@ -1,4 +1,4 @@
-//! Operations, as an input tells them.
+//! Operations, as an input says them.
 
 use crate::lengths::Lengths;
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -21,7 +21,7 @@ impl Key {
     }
 }
 
-/// A value: its size in steps that meet all size classes and chains, its bytes all the same but for
+/// A value: its size in steps that meet all size classes and chains, its bytes all equal except
 /// their place; or a number.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Value {
@@ -50,7 +50,7 @@ impl Value {
     }
 }
 
-/// A uid that was told some time, with its generation or without, or any number at all.
+/// A uid that was given some time, with its generation or without, or any number at all.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Named {
     Given(u16),
@@ -59,7 +59,7 @@ enum Named {
 }
 
 impl Named {
-    /// What to ask for; the last uids told come first.
+    /// What to ask for; the last uids given come first.
     fn uid(self, given: &[Hint]) -> Uid {
         let nth = |n: u16| {
             let n = usize::from(n) % given.len().max(1);
@@ -78,7 +78,7 @@ fn one_of(source: &mut Unstructured, count: u64) -> Result<u64> {
     Ok((u64::from(u32::arbitrary(source)?) * count) >> 32)
 }
 
-/// Draws operations on a table of these lengths, of which these uids were told.
+/// Draws operations on a table of these lengths, of which these uids were given.
 pub(crate) struct Draw<'a, 'b> {
     pub(crate) source: &'a mut Unstructured<'b>,
     pub(crate) lengths: Lengths,
@@ -87,7 +87,7 @@ pub(crate) struct Draw<'a, 'b> {
 
 impl<'b> Draw<'_, 'b> {
     /// The next operation of the input, or one on many keys as one on each. The inputs that are
-    /// kept tell an operation by its number here.
+    /// kept name an operation by its number here.
     pub(crate) fn next(&mut self) -> Result<Vec<Op>> {
         let op = match one_of(self.source, 34)? {
             0 => Op::Get(self.key()?),

@@ -8,7 +8,7 @@ use tavola::Table;
 use tavola_model::{Model, Op, agree, play};
 
 const MOST_OPS: usize = 300;
-/// Of the byte that tells the kind of table: keys and values have fixed lengths.
+/// Of the byte that says the kind of table: keys and values have fixed lengths.
 const FIXED: u8 = 1 << 5;
 
 struct Pair {

@@ -12,7 +12,7 @@ const LIMITS: Limits = Limits {
     line_bytes: 256,
     keys_line_bytes: 600,
 };
-/// The bytes at the front of an input that tell how the rest is read.
+/// The bytes at the front of an input that say how the rest is read.
 const SETTINGS: usize = 5;
 /// From this setting on the bytes are those that a client receives.
 const ANSWERS: u8 = 0x80;

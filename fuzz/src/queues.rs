@@ -82,7 +82,7 @@ fn repair(table: &Table, player: &Player) {
     for (before, after) in before.iter().zip(&after) {
         assert!(before.is_none() || after.is_some(), "a pool is gone");
     }
-    // Whoever had a pool open goes on with it.
+    // A handle that had a pool open stays usable.
     let held = player.pools.iter().map(|held| held.pool.as_ref());
     for (old, new) in held.zip(&after) {
         if let Some(new) = new {

@@ -3,7 +3,7 @@
 //! Loads the library as a program of C does: `make bench-c`, or
 //! `cargo run --release --package tavola-capi --example overhead -- target/release/libtavola.so`.
 //! Runs of both take turns, on one table in which everything fits in the processor's caches; each
-//! takes about a millisecond, and told is the tenth part's that were quickest: others use the
+//! takes about a millisecond, and the report has the mean of the fastest tenth: others use the
 //! machine as well.
 
 use libloading::{Library, Symbol};

@@ -184,7 +184,7 @@ fn every_struct_and_field_of_the_header_is_checked() {
         let Some((name, rest)) = begun.split_once(" {\n") else {
             continue;
         };
-        // A handle, of which nothing is told.
+        // A handle, which has no fields.
         if name.contains(';') {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Lists, which are told one by one to a callback.
+//! Lists, whose elements go one by one to a callback.
 
 use crate::entry::{Answer, OK};
 use crate::status::Failure;

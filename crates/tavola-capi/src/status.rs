@@ -236,8 +236,8 @@ thread_local! {
     static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
 }
 
-/// Keeps what [`tavola_last_error`] returns. In a thread that is ending, nobody asks any more; nor of
-/// an error in a signal handler that interrupted this.
+/// Keeps what [`tavola_last_error`] returns. In a thread that is ending, nobody asks any more; nor
+/// of an error in a signal handler that interrupted this.
 pub(crate) fn set_last_error(message: String, os_error: Option<i32>) {
     let mut bytes = message.into_bytes();
     bytes.retain(|byte| *byte != 0);
@@ -337,7 +337,7 @@ mod tests {
                 continue;
             };
             let number = number.trim_end_matches(',').parse().unwrap();
-            // SAFETY: names are there for ever.
+            // SAFETY: names are there forever.
             let found = unsafe { CStr::from_ptr(tavola_status_name(number)) };
             assert_eq!(found.to_str(), Ok(name));
             assert!(
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(count, NAMES.len());
     }
 
-    /// One failure of each kind, but for panics and kinds that are not known here.
+    /// One failure of each kind, except panics and kinds that are not known here.
     fn failures() -> Vec<Failure> {
         let path = || "/a/path".into();
         let source = || std::io::Error::from_raw_os_error(5);

@@ -19,7 +19,7 @@ pub enum Error {
     KeyBytes,
     /// A key that has to go as base64 has more than 186 bytes.
     LongEncodedKey,
-    /// The answer would tell a key that lines cannot have.
+    /// The answer would return a key that lines cannot have.
     UnreadableKey,
     /// A value is longer than memcached can count.
     LongValue,

@@ -16,7 +16,7 @@
 //! # A server
 //!
 //! A [`Decoder`] belongs to one connection. It looks at the front of the bytes received and says
-//! what stands there: a whole request that borrows from them, a request refused with the answer
+//! what is there: a whole request that borrows from them, a request refused with the answer
 //! that memcached gives, bytes to throw away, or how many bytes are needed. It reads and writes
 //! nothing itself and allocates nothing.
 //!

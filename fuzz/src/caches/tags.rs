@@ -92,7 +92,7 @@ impl<'a> TagPlayer<'a> {
     }
 }
 
-/// Of a repaired cache: a key goes with its tag, and the tag can be had anew.
+/// Of a repaired cache: a key goes with its tag, and the tag can be used again.
 pub(super) fn end_all(table: &Table, lengths: Lengths) {
     if lengths.are_fixed() {
         return;

@@ -52,7 +52,7 @@ pub(super) enum Op {
     ReadOnly,
 }
 
-/// Damage may be told; nothing else may go wrong.
+/// Damage may be reported; nothing else may go wrong.
 pub(super) fn tolerate<T>(outcome: Result<T>) -> Option<T> {
     match outcome {
         Ok(answer) => Some(answer),

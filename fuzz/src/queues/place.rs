@@ -1,4 +1,4 @@
-//! Where the parts of pools of queues stand, as docs/internals/format.md tells them, and who is
+//! Where the parts of pools of queues stand, as docs/internals/format.md says them, and who is
 //! named there.
 
 use crate::change::{Aim, Change};
@@ -156,7 +156,7 @@ impl Damage {
     }
 }
 
-/// Makes the checksums of the pools' heads right, whatever numbers they tell.
+/// Makes the checksums of the pools' heads right, whatever numbers they say.
 pub(super) fn seal(image: &mut Image, pools: &[Pool]) {
     for pool in pools {
         let sum = head_sum(image, pool.base);

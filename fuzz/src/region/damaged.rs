@@ -7,7 +7,7 @@ use arbitrary::Unstructured;
 use tavola::{Error, Hint, Result, Table};
 use tavola_model::{Answer, Needs, Op, Refusal, perform};
 
-/// Damage may be told; nothing else may go wrong.
+/// Damage may be reported; nothing else may go wrong.
 pub(crate) fn tolerate(outcome: Result<()>) {
     match outcome {
         Ok(()) | Err(Error::Corrupt { .. } | Error::Full { .. } | Error::NotACounter) => {}
@@ -17,9 +17,9 @@ pub(crate) fn tolerate(outcome: Result<()>) {
 
 pub(crate) struct Damaged<'a> {
     table: &'a Table,
-    /// What the superblock tells; nobody changes it while the table is open.
+    /// What the superblock says; nobody changes it while the table is open.
     lengths: Lengths,
-    /// All uids that were told.
+    /// All uids that were given.
     given: Vec<Hint>,
 }
 

@@ -82,7 +82,7 @@ impl tavola_lease {
     }
 }
 
-/// What is told of an outcome.
+/// What `tavola_get_or_lease` returns.
 struct LeaseAnswer {
     outcome: tavola_lease_outcome,
     value: Option<Vec<u8>>,
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn tavola_get_or_lease(
         let (result, flags) = table.inner.get_or_lease_with_flags(key, options)?;
         let answer = LeaseAnswer::from(result);
         if let Some(bytes) = &answer.value {
-            // If it fails, what is told is dropped, and the lease with it.
+            // If it fails, this answer is dropped, and the lease with it.
             value.put(bytes)?;
         }
         leased.put(&tavola_leased {

@@ -15,7 +15,7 @@ pub struct tavola_stats {
     /// `sizeof(tavola_stats)`.
     pub size: usize,
     /// Keys; those that have expired, or lost a tag, count until they are removed:
-    /// `tavola_get_live_keys` tells them apart.
+    /// `tavola_get_live_keys` distinguishes them.
     pub keys: u64,
     /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -59,7 +59,7 @@ pub struct tavola_stats {
     pub format_version: u64,
     /// Keys that had expired, or lost a tag, and were removed for it, since the table was made.
     pub expired: u64,
-    /// How many milliseconds keys live unless they are given another time; 0: for ever.
+    /// How many milliseconds keys live unless they are given another time; 0: forever.
     pub ttl_ms: u64,
     /// How many bytes a cache may take; 0: the table is no cache.
     pub capacity: u64,

@@ -60,7 +60,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands at the front of `input`.
+/// What is at the front of `input`.
 pub(crate) fn read_answer<'a>(
     input: &'a [u8],
     limits: &AnswerLimits,

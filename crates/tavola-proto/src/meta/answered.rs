@@ -24,27 +24,27 @@ pub enum Answer<'a> {
     Noop,
 }
 
-/// What became of a request, and what is told of the item.
+/// What became of a request, and the facts about the item that it asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemAnswer<'a> {
     /// What became of the request.
     pub status: Status,
     /// The value, where it was asked for and is there.
     pub value: Option<&'a [u8]>,
-    /// What else is told.
+    /// The other facts.
     pub facts: Facts<'a>,
 }
 
 /// How long an item has to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ttl {
-    /// For ever.
+    /// Forever.
     Endless,
     /// So many seconds.
     Seconds(u32),
 }
 
-/// What is told of an item: each fact where the request asked for it.
+/// The facts about an item, each if the request asked for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts<'a> {
     /// `c`: its unique number.

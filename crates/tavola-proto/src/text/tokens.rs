@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::line::Line;
 
-/// More words than these are not told apart; memcached's table of them has this size.
+/// More words than these are not distinguished; memcached's table of them has this size.
 const MOST: usize = 23;
 /// What follows in a line is not looked at for words, which memcached counts in 16 bits.
 const LONGEST_LINE: usize = 65_533;

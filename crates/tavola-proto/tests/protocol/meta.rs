@@ -1,4 +1,4 @@
-//! What answers to meta commands tell, and what the letters of their flags mean.
+//! What answers to meta commands return, and what the letters of their flags mean.
 
 use tavola_proto::meta::answer::{self, Counted, Found};
 use tavola_proto::meta::{Item, Mode};

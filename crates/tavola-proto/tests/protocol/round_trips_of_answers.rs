@@ -40,7 +40,7 @@ fn described_debug(key: &[u8], facts: &[&[u8]]) -> String {
     format!("me {key:?} {facts:?}")
 }
 
-/// Appends an answer to a classic command, and tells what it is.
+/// Appends an answer to a classic command, and returns what it is.
 fn text(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     let (key, data) = (numbers.plain_key(), numbers.bytes(40));
     let answer = match numbers.below(6) {
@@ -125,7 +125,7 @@ const LINES: [Line; 17] = [
     }),
 ];
 
-/// Appends an answer to a meta command, and tells what it is; nothing where the command has too
+/// Appends an answer to a meta command, and returns what it is; nothing where the command has too
 /// many flags.
 fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
     let key = key(numbers);
@@ -309,7 +309,7 @@ fn bare(opcode: u8, opaque: [u8; 4]) -> binary::Answer<'static> {
     }
 }
 
-/// Appends an answer to a binary request, and tells what it is.
+/// Appends an answer to a binary request, and returns what it is.
 fn binary(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     use binary::answer;
     let (key, data) = (numbers.any_key(), numbers.bytes(40));
