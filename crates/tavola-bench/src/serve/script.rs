@@ -9,7 +9,7 @@ use super::Load;
 use super::keys::{Kind, key, value};
 use crate::order::Order;
 
-/// Where the unique number stands in a binary answer.
+/// Where the unique number is in a binary answer.
 const CAS: std::ops::Range<usize> = 16..24;
 /// The binary opcodes of a quiet get and of a no-op.
 const GETQ: u8 = 0x09;
