@@ -268,7 +268,7 @@ fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<
         };
         let command = match one.is_local {
             true => one.command.clone().unwrap_or_else(|| "?".to_owned()),
-            false => one.who(),
+            false => one.process_label(),
         };
         let command = output::printable(command.as_bytes());
         let stopped = if one.is_stopped { ", stopped" } else { "" };

@@ -81,8 +81,8 @@ fn a_split_that_leaves_the_depth_loses_nothing() {
         });
         let before = segments(&table);
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        let looks = vec![never_missing(first.clone()), scan_meets(&first)];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_missing(first.clone()), scan_meets(&first)];
+        beside(&table, vec![write], observers);
         assert!(segments(&table) > before);
     });
 }
@@ -228,12 +228,12 @@ fn a_root_goes_and_comes() {
             }
             set(t, &key, 3);
         });
-        let look = Box::new(move |t: &Table| {
+        let observe = Box::new(move |t: &Table| {
             if let Some(found) = t.get(key).unwrap() {
                 super::version_of(&found);
             }
         });
-        beside(&table, vec![come_and_go, tend()], vec![look]);
+        beside(&table, vec![come_and_go, tend()], vec![observe]);
         super::quietly(|| assert_eq!(super::version(&table, &key), 3));
     });
 }

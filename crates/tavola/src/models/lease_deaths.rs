@@ -57,9 +57,9 @@ fn compute(table: &Table, failed: bool) {
         return;
     };
     if failed {
-        let told = Some((HOUR.as_millis() as u64, &b"why"[..]));
+        let failure = Some((HOUR.as_millis() as u64, &b"why"[..]));
         assert!(
-            core.end_lease((Me::played(me), named), &claim, told)
+            core.end_lease((Me::played(me), named), &claim, failure)
                 .unwrap()
         );
         return;
@@ -107,7 +107,7 @@ fn dying(
 }
 
 #[test]
-fn of_who_fills() {
+fn of_a_thread_that_fills() {
     let computed = Arc::new(W32::new(0));
     let counted = Arc::clone(&computed);
     let others = move || {
@@ -122,7 +122,7 @@ fn of_who_fills() {
 }
 
 #[test]
-fn of_who_fails() {
+fn of_a_thread_that_fails() {
     let asks = || -> Write {
         Box::new(
             |t| match t.get_or_compute(KEY, options(), || Ok(b"value".to_vec())) {

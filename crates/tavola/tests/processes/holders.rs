@@ -236,10 +236,10 @@ fn a_process_of_another_pid_namespace_is_not_taken_for_one_of_ours() {
         assert!(one.alive && !one.is_local && !one.is_this_process());
         // Process 1 has a command line here.
         assert_eq!(one.command, None);
-        assert_eq!(one.who(), "pid 1 in another pid namespace");
+        assert_eq!(one.process_label(), "pid 1 in another pid namespace");
         let own = all.iter().find(|one| one.is_this_process()).unwrap();
         assert!(own.is_local && own.command.is_some());
-        assert_eq!(own.who(), format!("pid {}", std::process::id()));
+        assert_eq!(own.process_label(), format!("pid {}", std::process::id()));
     }
     // As the holder of a lock, too.
     let all = table.participants().unwrap();

@@ -188,7 +188,7 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
         let pid = one.pid;
         let command = match (one.alive, one.command.as_deref()) {
             (false, _) => "(dead; 'tavola maintain' removes it)".to_owned(),
-            (true, _) if !one.is_local => one.who() + &clients(one),
+            (true, _) if !one.is_local => one.process_label() + &clients(one),
             (true, command) => short(command.unwrap_or("?")) + &clients(one),
         };
         let stopped = if one.is_stopped { " (stopped)" } else { "" };
