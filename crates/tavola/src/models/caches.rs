@@ -113,7 +113,7 @@ fn two_evicting_and_two_reading_threads() {
     });
 }
 
-/// Who reads notes it, in a slot that may be another's by then.
+/// A reader notes it, in a slot that may be another's by then.
 #[test]
 fn visits_beside_overwrites_change_nothing() {
     explore(400, || {

@@ -1,7 +1,7 @@
-//! Writers that die in the middle: readers go on, the next writer recovers, nothing is lost.
+//! Writers that die in the middle: readers continue, the next writer recovers, nothing is lost.
 //!
 //! A death is a panic right after a store (`sync::model::outlives`). Locks are left as a panic
-//! leaves them, so whoever waits for one takes it over as from a dead process.
+//! leaves them, so a thread that waits for one takes it over as from a dead process.
 
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;

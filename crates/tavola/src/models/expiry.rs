@@ -1,5 +1,5 @@
 //! Keys that expire, beside those who read, write, touch and search. No model waits for a time to
-//! pass: what expires has done so when it is stored, or is told to by a touch.
+//! pass: what expires has done so when it is stored, or is asked to by a touch.
 
 use super::moves::Crowd;
 use super::{
@@ -196,7 +196,7 @@ fn a_touch_to_the_past_ends_a_key_for_good() {
     });
 }
 
-/// Who gets a value and touches it has touched that one.
+/// A thread that gets a value and touches it has touched that one.
 #[test]
 fn the_value_that_is_returned_is_the_one_touched() {
     explore(400, || {

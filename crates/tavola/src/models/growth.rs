@@ -74,7 +74,7 @@ fn a_split_that_leaves_the_depth_loses_nothing() {
     let first = [of_half(0, HOME, OTHER, 7), of_half(0, OTHER, HOME, 7)].concat();
     let last = *of_half(0, HOME, OTHER, 8).last().unwrap();
     explore(400, move || {
-        // The upper half of the tags is split deeper; the lower one stands in a full segment.
+        // The upper half of the tags is split deeper; the lower one is in a full segment.
         let table = table(|t| {
             fill(t, &deep);
             fill(t, &first);
@@ -139,7 +139,7 @@ fn the_page_of_a_merged_segment_is_used_again() {
         let table = table(|t| split_and_thin(t, &keys, left));
         let write: Write = Box::new(|t| {
             tend()(t);
-            // As large as a page, and empty slots to whoever takes it for a segment still.
+            // As large as a page, and empty slots to a reader that still takes it for a segment.
             t.set(b"large", [0; 16_000]).unwrap();
         });
         beside(&table, vec![write], vec![never_missing(left.to_vec())]);

@@ -1,4 +1,4 @@
-//! Leases: of threads that miss a value at once one computes it, nobody sleeps for ever, and what
+//! Leases: of threads that miss a value at once one computes it, nobody sleeps forever, and what
 //! was removed meanwhile is not stored.
 
 use super::{Key, Table, Write, beside, explore, quietly, table};

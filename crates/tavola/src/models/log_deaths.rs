@@ -1,7 +1,7 @@
-//! Logs whose writers and drains die: who is left goes on, on all sheets, and no line that was
+//! Logs whose writers and drains die: the survivors continue, on all sheets, and no line that was
 //! written is lost.
 //!
-//! Who dies is another participant than the survivors. It is attached until it is dead.
+//! The one that dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
 use super::log_story::{LONG, SHORT, SharedStory, excess, filled, log_line, on_log, pass};
@@ -23,7 +23,7 @@ const LINES: u64 = 4;
 /// What the one does who dies.
 pub(super) type Act = fn(&LogRing<'_>, &SharedStory);
 
-/// A drain begins anew with what the one before it wrote last.
+/// A drain begins again with what the one before it wrote last.
 pub(super) fn becomes_drain(ring: &LogRing<'_>, me: Me, shared: &SharedStory) -> bool {
     let is_drain = begin_drain(ring, me).is_ok();
     if is_drain {
@@ -117,7 +117,7 @@ pub(super) fn all_sheets_serve(table: &Table, shared: &SharedStory) {
     });
 }
 
-/// Who goes on beside one who dies.
+/// The observers beside one that dies.
 pub(super) fn others(shared: &SharedStory) -> Vec<Observer> {
     vec![drains_by_turns(shared), reads(), naps_end()]
 }

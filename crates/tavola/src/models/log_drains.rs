@@ -42,7 +42,7 @@ fn in_draining() {
     }
 }
 
-/// Whoever is the drain next wakes those who waited for the dead one: no nap has to end.
+/// The next drain wakes the threads that waited for the dead one: no nap has to end.
 #[test]
 fn in_draining_for_a_waiting_writer() {
     let observers = |shared: &SharedStory| vec![drains_by_turns(shared), reads()];
@@ -50,7 +50,7 @@ fn in_draining_for_a_waiting_writer() {
     dying(200, log, drains_a_while, observers, 0);
 }
 
-/// Who waits is woken by the drain's end, whether it has written lines out or not.
+/// A waiting writer is woken by the drain's end, whether it has written lines out or not.
 #[test]
 fn a_waiting_writer_learns_of_the_end() {
     for passes in 0..2 {

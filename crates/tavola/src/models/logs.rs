@@ -120,9 +120,9 @@ fn two_want_the_last_sheet() {
     }
 }
 
-/// Who has chosen an empty sheet, and is held up before taking it, does not go over lines that
-/// others have written there meanwhile: not over those that await the drain, nor over the others,
-/// which stay to be read.
+/// A writer that has chosen an empty sheet, and is held up before taking it, does not go over lines
+/// that others have written there meanwhile: not over those that await the drain, nor over the
+/// others, which stay to be read.
 #[test]
 fn new_lines_stay_while_a_sheet_is_empty() {
     for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {

@@ -142,8 +142,8 @@ fn is_whole(table: &Table) {
 /// From this version on values are words, which are changed in place behind a key of 8 bytes.
 const WORDS: u8 = 100;
 
-/// A value that tells its version; all of one size class, and no two versions in a row as long but
-/// for the words.
+/// A value that contains its version; all of one size class, and no two versions in a row as long
+/// but for the words.
 fn value(version: u8) -> Vec<u8> {
     if version >= WORDS {
         return vec![version; 8];

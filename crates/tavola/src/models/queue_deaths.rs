@@ -1,9 +1,10 @@
 //! Participants that die pushing and popping, and making a pool: what they moved is in one place,
-//! whoever they left in their way goes on.
+//! the threads that they left in the middle continue.
 //!
-//! Who dies is another participant than the survivors. It attaches to a slot and leaves it, so that
-//! its elements are lost property once it is dead; its locks are left abandoned, as by a panic, so
-//! what a push had not done becomes the property of [`ABANDONED`], which is dead as well.
+//! The one that dies is another participant than the survivors. It attaches to a slot and leaves
+//! it, so that its elements are lost property once it is dead; its locks are left abandoned, as by
+//! a panic, so what a push had not done becomes the property of [`ABANDONED`], which is dead as
+//! well.
 
 use super::deaths::{Deaths, Work};
 use super::queues::{Queues, drain, pool_of};
@@ -271,7 +272,7 @@ fn in_reclaiming_a_pop() {
     );
 }
 
-/// Whoever asks once after a death is given all of what was lost by it.
+/// One call after a death returns all of what was lost by it.
 #[test]
 fn one_reclaim_gives_it_all() {
     let work: Work = Arc::new(|t| assert!(push(t, FIRST, 1, &[0, 1, 2]).is_ok()));

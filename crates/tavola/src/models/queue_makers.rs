@@ -1,7 +1,7 @@
 //! Pools of queues that are made while the table takes pages, by makers that die: a pool is there
 //! whole or not at all, and its pages are nobody else's.
 //!
-//! Who dies is another participant than the survivors. It is attached until it is dead.
+//! The one that dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
 use super::queue_deaths::{attach, id, leave, played};

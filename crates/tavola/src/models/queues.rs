@@ -42,7 +42,7 @@ impl Queues {
         })
     }
 
-    /// Who pops an element sees what its pusher wrote.
+    /// The popper of an element sees what its pusher wrote.
     fn sign(&self, element: u32) {
         let bytes = (!element).to_le_bytes();
         self.pool.write(element, 0, &bytes).expect("it is held");
@@ -116,7 +116,7 @@ fn each_element_is_popped_once_and_in_order() {
     });
 }
 
-/// So many wait for an element each, which these push.
+/// The threads that wait for an element each, which these push.
 fn each_sleeper_gets_one(sleepers: u32, others: impl Fn() -> Vec<Write> + Send + Sync + 'static) {
     explore(700, move || {
         let table = all_held(4);

@@ -27,7 +27,7 @@ fn sampled(number: u64) -> Sampled {
     }
 }
 
-/// One that was stopped for as long as the ring lasts goes on beside the next in its place.
+/// One that was stopped for as long as the ring lasts continues beside the next in its place.
 #[test]
 fn a_sample_of_two_is_none() {
     explore(400, || {

@@ -109,7 +109,7 @@ fn a_key_is_there_while_its_tags_are_moved() {
     });
 }
 
-/// Who searches for what is over meets keys whose tags go at that moment, and are made anew.
+/// A search for what is over meets keys whose tags go at that moment, and are made again.
 #[test]
 fn a_search_takes_only_keys_without_their_tags() {
     let keys: [Key; 2] = searched_keys(2).try_into().unwrap();
