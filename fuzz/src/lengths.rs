@@ -152,8 +152,8 @@ impl Lengths {
         }
     }
 
-    /// Another value than this one that fits, if there is one.
-    pub(crate) fn other(self, value: &[u8]) -> Vec<u8> {
+    /// Returns another value than this one that fits, if there is one.
+    pub(crate) fn changed(self, value: &[u8]) -> Vec<u8> {
         let other: Vec<u8> = value.iter().map(|byte| byte.wrapping_add(1)).collect();
         match self.0 {
             None => [&other[..], b"x"].concat(),

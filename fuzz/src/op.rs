@@ -105,7 +105,7 @@ impl<'b> Draw<'_, 'b> {
             12 => Op::Decr(self.key()?, self.any()?),
             13 => {
                 let (key, value, is_late) = (self.key()?, self.value()?, self.any()?);
-                let between = self.lengths.other(&value);
+                let between = self.lengths.changed(&value);
                 Op::CompareAndSwap(key, value, bool::then_some(is_late, between))
             }
             14 => Op::SetMany(self.many()?),

@@ -118,7 +118,7 @@ pub(super) fn all_sheets_serve(table: &Table, shared: &SharedStory) {
 }
 
 /// The observers beside one that dies.
-pub(super) fn others(shared: &SharedStory) -> Vec<Observer> {
+pub(super) fn drain_and_readers(shared: &SharedStory) -> Vec<Observer> {
     vec![drains_by_turns(shared), reads(), naps_end()]
 }
 
@@ -178,20 +178,20 @@ fn naps_end() -> Observer {
 #[test]
 fn in_lines_that_fit() {
     let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 2), shared);
-    dying(200, log, puts_what_fits, others, LINES);
+    dying(200, log, puts_what_fits, drain_and_readers, LINES);
 }
 
 #[test]
 fn in_dropping_the_oldest() {
     let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 3), shared);
-    dying(200, log, puts_on_the_next, others, LINES);
+    dying(200, log, puts_on_the_next, drain_and_readers, LINES);
 }
 
 #[test]
 fn in_searching_for_a_drained_sheet() {
     for policy in [DROP_NEWEST, BLOCK] {
         let log = move |shared: &SharedStory| begin((policy, 1, 2), shared);
-        dying(100, log, puts_on_the_next, others, 0);
+        dying(100, log, puts_on_the_next, drain_and_readers, 0);
     }
 }
 
@@ -219,7 +219,7 @@ fn a_drain_dies_and_another_continues() {
                         }
                     });
                 });
-                check_survivors(&table, &shared, dies, others(&shared), 0);
+                check_survivors(&table, &shared, dies, drain_and_readers(&shared), 0);
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use super::deaths::{Deaths, Work};
 use super::log_deaths::{
-    FIRST, all_sheets_serve, becomes_drain, begin, drains_by_turns, dying, others,
+    FIRST, all_sheets_serve, becomes_drain, begin, drain_and_readers, drains_by_turns, dying,
 };
 use super::log_story::{LONG, SHORT, SharedStory, damage, excess, on_log, pass, reads, writes};
 use super::queue_deaths::{leave, played};
@@ -38,7 +38,7 @@ fn undrained(log: (u32, u32, u32), shared: &SharedStory) -> Arc<Table> {
 fn in_draining() {
     for policy in [DROP_OLDEST, DROP_NEWEST] {
         let log = move |shared: &SharedStory| undrained((policy, 0, 3), shared);
-        dying(100, log, drains_a_while, others, 0);
+        dying(100, log, drains_a_while, drain_and_readers, 0);
     }
 }
 
