@@ -1,7 +1,7 @@
 //! The account of a case: what became of each line.
 //!
 //! A line whose call returned was written out, or was counted as dropped; a case without deaths
-//! comes out to the line. A death leaves these over (G4 in `log`):
+//! comes out to the line. A death leaves these over (LOG-4 in `log`):
 //!
 //! - the line under way may be counted or not;
 //! - the lines of a pass under way may be written again, or counted though they were written;

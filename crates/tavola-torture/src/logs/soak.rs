@@ -243,7 +243,7 @@ fn audit_table(path: &Path, record: Record, threads: u64) -> Found<()> {
 }
 
 /// Each line that returned was written out or counted. Beside that only what deaths explain
-/// (G4 in `log`): the lines under way may be counted; lines of passes that did not return may be
+/// (LOG-4 in `log`): the lines under way may be counted; lines of passes that did not return may be
 /// written again, or counted though they were written; and of the killed threads some were just
 /// dropping a sheet's lines.
 fn account(record: Record, log: &Log, threads: u64) -> Found<()> {
