@@ -39,7 +39,7 @@ fn found(protocol: Protocol, received: &[u8], next: impl Fn(usize) -> usize) -> 
             match decoder.step(&received[at..end]) {
                 Ok(AnswerStep::Answer { answer, used }) => {
                     assert!(used > 0, "a step that takes nothing");
-                    look_at(&answer);
+                    read_answer(&answer);
                     answers.push(answer);
                     at += used;
                 }
@@ -57,7 +57,7 @@ fn found(protocol: Protocol, received: &[u8], next: impl Fn(usize) -> usize) -> 
 }
 
 /// Uses what a client would use of an answer.
-fn look_at(answer: &Answer<'_>) {
+fn read_answer(answer: &Answer<'_>) {
     match answer {
         Answer::Text(text::Answer::Value(value)) => {
             assert!(value.data.len() <= LIMITS.value_bytes, "a value too large");
@@ -65,11 +65,11 @@ fn look_at(answer: &Answer<'_>) {
         }
         Answer::Text(text::Answer::Key(key)) => read_key(key),
         Answer::Text(_) => {}
-        Answer::Meta(meta::Answer::Item(told)) => {
-            told.facts.key.iter().for_each(read_key);
-            if let Some(number) = told.facts.opaque_number() {
+        Answer::Meta(meta::Answer::Item(item)) => {
+            item.facts.key.iter().for_each(read_key);
+            if let Some(number) = item.facts.opaque_number() {
                 assert!(
-                    told.facts.opaque.is_some(),
+                    item.facts.opaque.is_some(),
                     "the opaque {number} of nothing"
                 );
             }

@@ -20,7 +20,7 @@ use tavola::{Error, Lease, LeaseOptions, Leased, Result, Table};
 use tavola_model::{Life, Op};
 
 const MOST_OPS: usize = 40;
-/// What it may take, and may be told to take meanwhile.
+/// What it may take, and may be set to take meanwhile.
 const CAPACITY: u64 = 1 << 20;
 const CAPACITIES: [u64; 4] = [CAPACITY, CAPACITY / 2, CAPACITY * 3 / 2, 0];
 /// Keys with the template's leases: held by one who is no more, failed, nobody's.
@@ -185,7 +185,7 @@ impl Player<'_> {
                 match self.table.set_capacity(bytes) {
                     // It is none any more, or too small for what is beside the pages.
                     Err(Error::BadOption { .. }) => {}
-                    told => tolerate(told),
+                    result => tolerate(result),
                 }
             }
             Step::Crowd(first, count) => {
@@ -220,8 +220,8 @@ impl Player<'_> {
         })
     }
 
-    fn tolerate(&mut self, told: Result<(Option<Lease>, End)>) {
-        let ended = match told {
+    fn tolerate(&mut self, result: Result<(Option<Lease>, End)>) {
+        let ended = match result {
             Ok((Some(lease), End::Keep)) => {
                 self.kept.push(lease);
                 Ok(())
@@ -241,19 +241,19 @@ fn sized(number: u16) -> Vec<u8> {
 }
 
 /// As [`tolerate`], where a table of fixed lengths refuses others.
-fn tolerate_lengths(told: Result<()>, lengths: Lengths) {
-    match told {
-        Err(error) if lengths.are_told(&error) => {}
-        told => tolerate(told),
+fn tolerate_lengths(result: Result<()>, lengths: Lengths) {
+    match result {
+        Err(error) if lengths.are_in_error(&error) => {}
+        result => tolerate(result),
     }
 }
 
 /// As [`tolerate`], where a table of fixed lengths has no leases.
-fn tolerate_leases(told: Result<()>, lengths: Lengths) {
-    match told {
+fn tolerate_leases(result: Result<()>, lengths: Lengths) {
+    match result {
         Err(Error::BadOption { .. }) if lengths.are_fixed() => {}
         Err(Error::NotComputed { .. }) => {}
-        told => tolerate(told),
+        result => tolerate(result),
     }
 }
 
@@ -330,7 +330,7 @@ fn repair(table: &Table, lengths: Lengths, are_hidden: bool) {
                 let found = table.get(&key).expect("a key of a repaired table");
                 assert!(found.is_none_or(|found| found == value));
             }
-            // Where it was told so small a capacity, or that it is no cache.
+            // Where it was given so small a capacity, or that it is no cache.
             Err(Error::Full { .. }) => break,
             Err(error) => panic!("{error}"),
         }
@@ -354,7 +354,7 @@ fn lease_all(table: &Table, lengths: Lengths, are_hidden: bool) {
             },
             Ok(Leased::Hit(_)) | Err(Error::Full { .. }) => {}
             Ok(Leased::Failed { .. }) if are_hidden => {}
-            told => panic!("{told:?}"),
+            result => panic!("{result:?}"),
         }
     }
 }

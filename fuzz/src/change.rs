@@ -1,4 +1,4 @@
-//! Changes of a file's bytes, as an input tells them; where they are, each target says.
+//! Changes of a file's bytes, as an input says them; where they are, each target says.
 
 use crate::image::Image;
 use crate::memory::file;
@@ -11,7 +11,7 @@ pub(crate) const MOST_CHANGES: usize = 24;
 
 /// A part of a file that damage can be aimed at.
 pub(crate) trait Aim: Copy {
-    /// Where the byte of that number stands in it; of an image that is whole.
+    /// Where the byte of that number is in it; of an image that is whole.
     fn place(self, whole: &Image, number: usize) -> usize;
 }
 
@@ -52,7 +52,7 @@ impl<A: Aim> Change<A> {
     }
 }
 
-/// Writes a table's file with the changes that an input tells, and gives its bytes; whether there
+/// Writes a table's file with the changes that an input says, and gives its bytes; whether there
 /// were any. `count` beyond 127: as somebody would who wants to be believed.
 pub(crate) fn write_changed<'a, A: Aim + Arbitrary<'a>>(
     template: &Template,

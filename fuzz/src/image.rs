@@ -1,4 +1,4 @@
-//! The bytes of a table's file, as docs/internals/format.md tells them: where its parts stand, and
+//! The bytes of a table's file, as docs/internals/format.md says them: where its parts stand, and
 //! the superblock's checksum.
 
 use crate::change::Aim;
@@ -29,9 +29,9 @@ const HAS_UIDS: u32 = 2;
 const HASH_SEED: usize = 48;
 const LENGTHS: usize = 80;
 const CHECKSUM: usize = 120;
-/// The clock by which keys expire stands behind the checksum.
+/// The clock by which keys expire is behind the checksum.
 const CLOCK_END: usize = CHECKSUM + 16;
-/// The entries of what stands beside the table, to the end of the superblock.
+/// The entries of what is beside the table, to the end of the superblock.
 const EXTENTS: usize = 2048;
 /// The widths in bytes of the words the checksum is over.
 const SUMMED: [usize; 18] = [8, 4, 4, 8, 8, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8];
@@ -110,7 +110,7 @@ impl Image {
         }
     }
 
-    /// The lengths that the superblock tells.
+    /// The lengths that the superblock says.
     pub(crate) fn fixed(&self) -> Option<Fixed> {
         let options = self.word32(OPTIONS);
         (options & IS_FIXED != 0).then(|| Fixed {
@@ -120,7 +120,7 @@ impl Image {
         })
     }
 
-    /// Shards as the superblock tells; at most as many as there can be.
+    /// Shards as the superblock says; at most as many as there can be.
     fn shards(&self) -> usize {
         1 << self.word32(32).min(10)
     }
@@ -167,7 +167,7 @@ impl Image {
         pages.map(|page| page * PAGE).collect()
     }
 
-    /// Where the byte of that number stands in an area; of an image that is whole.
+    /// Where the byte of that number is in an area; of an image that is whole.
     pub(crate) fn place(&self, area: Area, number: usize) -> usize {
         let used = self.bytes.len() / PAGE;
         let first = self.first_page;
@@ -229,7 +229,7 @@ impl Image {
     }
 
     /// Frees locks that name the participant this process would become. Such a word says that we
-    /// hold the lock and live, and whoever waits for it waits for ever, rightly.
+    /// hold the lock and live, so a wait for it rightly has no end.
     pub(crate) fn free_own_locks(&mut self) {
         let locks: Vec<usize> = (0..self.shards())
             .map(|shard| SHARDS + shard * SHARD + LOCK)

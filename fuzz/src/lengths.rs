@@ -1,4 +1,4 @@
-//! How long the keys and values of a table are: as they come, or all the same.
+//! How long the keys and values of a table are: as they come, or fixed.
 
 use crate::op::{Key, Value};
 use tavola::{Error, Options};
@@ -90,14 +90,14 @@ impl Lengths {
         }
     }
 
-    /// What a table tells of itself.
-    pub(crate) fn told(self) -> Option<(u32, u32)> {
+    /// Returns the lengths as `Stats::fixed` of a table reports them.
+    pub(crate) fn as_stats(self) -> Option<(u32, u32)> {
         self.0.map(|fixed| (fixed.key as u32, fixed.value as u32))
     }
 
-    /// Whether an error is the one that tells these lengths.
-    pub(crate) fn are_told(self, error: &Error) -> bool {
-        matches!(error, Error::Lengths { key, value } if self.told() == Some((*key, *value)))
+    /// Returns whether an error is the one that names these lengths.
+    pub(crate) fn are_in_error(self, error: &Error) -> bool {
+        matches!(error, Error::Lengths { key, value } if self.as_stats() == Some((*key, *value)))
     }
 
     pub(crate) fn are_fixed(self) -> bool {
@@ -152,8 +152,8 @@ impl Lengths {
         }
     }
 
-    /// Another value than this one that fits, if there is one.
-    pub(crate) fn other(self, value: &[u8]) -> Vec<u8> {
+    /// Returns another value than this one that fits, if there is one.
+    pub(crate) fn changed(self, value: &[u8]) -> Vec<u8> {
         let other: Vec<u8> = value.iter().map(|byte| byte.wrapping_add(1)).collect();
         match self.0 {
             None => [&other[..], b"x"].concat(),

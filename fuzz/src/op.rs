@@ -1,4 +1,4 @@
-//! Operations, as an input tells them.
+//! Operations, as an input says them.
 
 use crate::lengths::Lengths;
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -21,7 +21,7 @@ impl Key {
     }
 }
 
-/// A value: its size in steps that meet all size classes and chains, its bytes all the same but for
+/// A value: its size in steps that meet all size classes and chains, its bytes all equal except
 /// their place; or a number.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Value {
@@ -50,23 +50,23 @@ impl Value {
     }
 }
 
-/// A uid that was told some time, with its generation or without, or any number at all.
+/// A uid that was given some time, with its generation or without, or any number at all.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Named {
-    Told(u16),
+    Given(u16),
     Plain(u16),
     Number(u32),
 }
 
 impl Named {
-    /// What to ask for; the last uids told come first.
-    fn uid(self, told: &[Hint]) -> Uid {
+    /// What to ask for; the last uids given come first.
+    fn uid(self, given: &[Hint]) -> Uid {
         let nth = |n: u16| {
-            let n = usize::from(n) % told.len().max(1);
-            told.iter().rev().nth(n).copied()
+            let n = usize::from(n) % given.len().max(1);
+            given.iter().rev().nth(n).copied()
         };
         Uid::Hint(match self {
-            Self::Told(n) => nth(n).unwrap_or(Hint::from(0)),
+            Self::Given(n) => nth(n).unwrap_or(Hint::from(0)),
             Self::Plain(n) => nth(n).map_or(0, Hint::uid).into(),
             Self::Number(number) => number.into(),
         })
@@ -78,16 +78,16 @@ fn one_of(source: &mut Unstructured, count: u64) -> Result<u64> {
     Ok((u64::from(u32::arbitrary(source)?) * count) >> 32)
 }
 
-/// Draws operations on a table of these lengths, of which these uids were told.
+/// Draws operations on a table of these lengths, of which these uids were given.
 pub(crate) struct Draw<'a, 'b> {
     pub(crate) source: &'a mut Unstructured<'b>,
     pub(crate) lengths: Lengths,
-    pub(crate) told: &'a [Hint],
+    pub(crate) given: &'a [Hint],
 }
 
 impl<'b> Draw<'_, 'b> {
     /// The next operation of the input, or one on many keys as one on each. The inputs that are
-    /// kept tell an operation by its number here.
+    /// kept name an operation by its number here.
     pub(crate) fn next(&mut self) -> Result<Vec<Op>> {
         let op = match one_of(self.source, 34)? {
             0 => Op::Get(self.key()?),
@@ -105,7 +105,7 @@ impl<'b> Draw<'_, 'b> {
             12 => Op::Decr(self.key()?, self.any()?),
             13 => {
                 let (key, value, is_late) = (self.key()?, self.value()?, self.any()?);
-                let between = self.lengths.other(&value);
+                let between = self.lengths.changed(&value);
                 Op::CompareAndSwap(key, value, bool::then_some(is_late, between))
             }
             14 => Op::SetMany(self.many()?),
@@ -164,7 +164,7 @@ impl<'b> Draw<'_, 'b> {
     }
 
     fn uid(&mut self) -> Result<Uid> {
-        Ok(self.any::<Named>()?.uid(self.told))
+        Ok(self.any::<Named>()?.uid(self.given))
     }
 
     /// Never or long after the input's end, or at once. Nothing waits for a time.

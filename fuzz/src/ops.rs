@@ -8,7 +8,7 @@ use tavola::Table;
 use tavola_model::{Model, Op, agree, play};
 
 const MOST_OPS: usize = 300;
-/// Of the byte that tells the kind of table: keys and values have fixed lengths.
+/// Of the byte that says the kind of table: keys and values have fixed lengths.
 const FIXED: u8 = 1 << 5;
 
 struct Pair {
@@ -29,7 +29,7 @@ pub fn run(input: &[u8]) {
             let mut draw = Draw {
                 source: &mut source,
                 lengths: pair.lengths,
-                told: pair.model.given(),
+                given: pair.model.given(),
             };
             let Ok(ops) = draw.next() else {
                 break;
@@ -77,8 +77,8 @@ impl Pair {
     }
 
     fn agree(&self) -> Result<(), String> {
-        let told = self.table.stats().unwrap().fixed;
-        assert_eq!(told, self.lengths.told());
+        let fixed = self.table.stats().unwrap().fixed;
+        assert_eq!(fixed, self.lengths.as_stats());
         agree(&self.table, &self.model)
     }
 }

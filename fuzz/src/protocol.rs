@@ -12,7 +12,7 @@ const LIMITS: Limits = Limits {
     line_bytes: 256,
     keys_line_bytes: 600,
 };
-/// The bytes at the front of an input that tell how the rest is read.
+/// The bytes at the front of an input that say how the rest is read.
 const SETTINGS: usize = 5;
 /// From this setting on the bytes are those that a client receives.
 const ANSWERS: u8 = 0x80;
@@ -83,7 +83,7 @@ fn found(mut decoder: Decoder, sent: &[u8], next: impl Fn(usize) -> usize) -> Fo
                     continue;
                 }
                 Step::Request { request, used } => {
-                    look_at(&request);
+                    read_request(&request);
                     (forward(used), false)
                 }
                 Step::TooLarge { value, used } => {
@@ -116,7 +116,7 @@ fn forward(used: usize) -> usize {
 }
 
 /// Uses what a server would use of a request.
-fn look_at(request: &Request<'_>) {
+fn read_request(request: &Request<'_>) {
     match request {
         Request::Text(text::Request::Get(get)) => {
             assert!(get.keys.clone().count() > 0, "a get of no key");

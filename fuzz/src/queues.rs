@@ -35,8 +35,8 @@ pub fn run(input: &[u8]) {
         let table = Table::open(path).expect("what says that it is a table is whole");
         let mut player = Player::new(&table);
         for _ in 0..MOST_OPS {
-            let told = <(Which, Op)>::arbitrary(&mut source);
-            let Ok((which, op)) = told else {
+            let input = <(Which, Op)>::arbitrary(&mut source);
+            let Ok((which, op)) = input else {
                 break;
             };
             tolerate(player.play(which, &op));
@@ -82,7 +82,7 @@ fn repair(table: &Table, player: &Player) {
     for (before, after) in before.iter().zip(&after) {
         assert!(before.is_none() || after.is_some(), "a pool is gone");
     }
-    // Whoever had a pool open goes on with it.
+    // A handle that had a pool open stays usable.
     let held = player.pools.iter().map(|held| held.pool.as_ref());
     for (old, new) in held.zip(&after) {
         if let Some(new) = new {

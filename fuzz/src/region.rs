@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
         let Some(table) = open_changed() else {
             return;
         };
-        // As the superblock tells them now: they may be damaged, and believed.
+        // As the superblock says them now: they may be damaged, and believed.
         let lengths = Lengths(image.fixed());
         let mut damaged = Damaged::new(&table, lengths, template.hints.clone());
         for _ in 0..MOST_OPS {
@@ -80,7 +80,7 @@ fn write_after(table: &Table, lengths: Lengths) {
             (&[&key[..], b"x"].concat(), &value),
         ] {
             let error = table.set(key, value).expect_err("other lengths are taken");
-            assert!(lengths.are_told(&error), "{error}");
+            assert!(lengths.are_in_error(&error), "{error}");
         }
         assert_eq!((table.get(&key).unwrap(), table.len().unwrap()), before);
     }

@@ -1,4 +1,4 @@
-//! The tables that are damaged: the same bytes in every run, but for times.
+//! The tables that are damaged: the same bytes in every run, except times.
 
 use crate::image::Image;
 use crate::lengths::{COUNT, Lengths, key_of, nth_fixed, value_of};
@@ -85,7 +85,7 @@ pub(crate) fn write_to(file: &File, image: &Image) {
 }
 
 /// All kinds of items, several pages of some, and holes where others were; of half of them the
-/// uids, which are told. Some have flags, some expire, some of these have expired.
+/// uids, which are given. Some have flags, some expire, some of these have expired.
 fn fill(path: &Path) -> Vec<Hint> {
     let table = Table::open(path).expect("the table opens");
     wear_uids(&table);
@@ -132,7 +132,7 @@ fn fill(path: &Path) -> Vec<Hint> {
     hints
 }
 
-/// More uids than a chunk has are given out and taken back: the chunk is given back, but for the
+/// More uids than a chunk has are given out and taken back: the chunk is given back, except the
 /// last.
 fn wear_uids(table: &Table) {
     let keys: Vec<_> = (0..2500u64).map(|n| (n << 32 | 2).to_le_bytes()).collect();
@@ -145,7 +145,7 @@ fn wear_uids(table: &Table) {
     table.compact().expect("it is compacted");
 }
 
-/// Several pages of items, and holes where others were; of some the uids, which are told, if there
+/// Several pages of items, and holes where others were; of some the uids, which are given, if there
 /// are any.
 fn fill_fixed(path: &Path, fixed: Fixed) -> Vec<Hint> {
     let table = Table::open(path).expect("the table opens");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Of one operation, or of all that an input does without [`begin_operation`].
 const LIMIT: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const CHECK_EVERY: Duration = Duration::from_millis(500);
 
 /// Milliseconds since the first input at which the present operation began; 0: there is none.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
@@ -28,7 +28,7 @@ pub fn within_limit(input: impl FnOnce()) {
     START.call_once(|| {
         std::thread::spawn(move || {
             loop {
-                std::thread::sleep(LOOK_EVERY);
+                std::thread::sleep(CHECK_EVERY);
                 let begun = BEGUN.load(Ordering::Relaxed);
                 if begun != 0 && now_ms() > begun + LIMIT.as_millis() as u64 {
                     eprintln!("an operation took more than {} seconds", LIMIT.as_secs());

@@ -40,11 +40,11 @@ pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
         let file = directory.join(format!("{}.3", page.name));
         std::fs::write(file, page.roff()).map_err(failed)?;
     }
-    let told = match removed {
+    let outcome = match removed {
         0 => String::new(),
         count => format!(", {count} of functions that are no more removed"),
     };
-    Ok(format!("man: {} pages written{told}", pages.len()))
+    Ok(format!("man: {} pages written{outcome}", pages.len()))
 }
 
 /// Removes the pages that were made of functions that are not there any more, and says how many.

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_looked_for_in_path() {
+    fn names_are_searched_in_path() {
         assert!(program(OsStr::new("sh")).is_some_and(|path| path.is_absolute()));
         assert_eq!(program(OsStr::new("no-such-program-of-anybody")), None);
     }

@@ -1,4 +1,5 @@
-//! The worker processes of a measurement, as their leader sees them: started, told, heard, ended.
+//! The worker processes of a measurement, as their leader sees them: started, given jobs, heard,
+//! ended.
 //!
 //! A worker is this program again with a hidden subcommand. Both sides speak one JSON value a
 //! line: first what the worker is to be, then a job and its [`Answer`], one after the other.
@@ -39,7 +40,7 @@ pub(crate) fn program() -> Result<PathBuf> {
     std::env::current_exe().map_err(Error::io("finding the program to start again"))
 }
 
-/// Workers that are told jobs `J` and do `D`.
+/// Workers that get jobs `J` and do `D`.
 pub(crate) struct Crew<J, D> {
     members: Vec<Member>,
     /// What is measured, for errors.
@@ -68,18 +69,18 @@ impl<J: Serialize, D: DeserializeOwned> Crew<J, D> {
         self.members.len()
     }
 
-    /// The instant at which workers that are told now can begin together.
+    /// The instant at which workers that get a job now can begin together.
     pub(crate) fn start_ns(&self) -> u64 {
         monotonic_ns() + LEAD_NS + LEAD_EACH_NS * self.members.len() as u64
     }
 
-    pub(crate) fn tell(&mut self, at: usize, job: &J) -> Result<()> {
-        let told = self.members[at].send(job);
-        if told.is_err() {
+    pub(crate) fn send(&mut self, at: usize, job: &J) -> Result<()> {
+        let sent = self.members[at].send(job);
+        if sent.is_err() {
             // It said why before it ended, if it could.
             self.hear(at)?;
         }
-        told
+        sent
     }
 
     pub(crate) fn ready(&mut self, at: usize) -> Result<()> {
@@ -98,18 +99,18 @@ impl<J: Serialize, D: DeserializeOwned> Crew<J, D> {
 
     /// Has a worker do a job after which it is ready.
     pub(crate) fn prepare(&mut self, at: usize, job: &J) -> Result<()> {
-        self.tell(at, job)?;
+        self.send(at, job)?;
         self.ready(at)
     }
 
     pub(crate) fn run(&mut self, at: usize, job: &J) -> Result<D> {
-        self.tell(at, job)?;
+        self.send(at, job)?;
         self.done(at)
     }
 
     /// Has the first workers do a job at the same time.
     pub(crate) fn run_all(&mut self, count: usize, job: &J) -> Result<Vec<D>> {
-        (0..count).try_for_each(|at| self.tell(at, job))?;
+        (0..count).try_for_each(|at| self.send(at, job))?;
         (0..count).map(|at| self.done(at)).collect()
     }
 
@@ -166,7 +167,7 @@ impl Member {
             .as_mut()
             .expect("the input is open until the end");
         let sent = input.write_all(line.as_bytes());
-        sent.map_err(Error::io("telling a worker"))
+        sent.map_err(Error::io("sending a job to a worker"))
     }
 
     fn hear<T: DeserializeOwned>(&mut self, at: usize, phase: &str) -> Result<T> {

@@ -41,7 +41,7 @@ pub(crate) fn usable_cpus() -> Result<Vec<usize>> {
 }
 
 /// Does what the leader at the other end of standard input says, until that end is closed: `serve`
-/// gets the first line. What fails is told to the leader.
+/// gets the first line. What fails is asked to the leader.
 pub(crate) fn work<S: DeserializeOwned>(
     serve: impl FnOnce(S, &mut Lines) -> Result<()>,
 ) -> Result<()> {

@@ -33,7 +33,7 @@ pub enum Error {
     /// A file is not what it should be: a trace, results, a page.
     #[error("{}: {why}", path.display())]
     File { path: PathBuf, why: String },
-    /// The run was told to end.
+    /// The run was asked to end.
     #[error("ended before all was done; the results have what was measured")]
     Interrupted,
     /// The command `tavola` is missing, whose server is to be measured.

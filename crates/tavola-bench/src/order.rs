@@ -11,7 +11,7 @@ use crate::bytes::low_bits;
 /// Which indices come, and in which order.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    /// One after the other (their keys are in no order all the same).
+    /// One after the other (their keys are in no order anyway).
     Ascending(Range<u64>),
     /// Each once, in random order.
     Shuffled(Shuffle),
@@ -80,7 +80,7 @@ impl Shuffle {
         } = *self;
         let mut len = 0;
         while len < out.len() && left > 0 {
-            // So many cannot overflow the rest, however few are left out.
+            // These cannot overflow the rest, however few are left out.
             let some = left.min((out.len() - len) as u64);
             for _ in 0..some {
                 let at = scatter(walker & mask, mask);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn ascending_and_same_come_as_often_as_told() {
+    fn ascending_and_same_come_as_often_as_asked() {
         assert_eq!(all(Order::Ascending(3..8), 2), [3, 4, 5, 6, 7]);
         assert_eq!(all(Order::Same { index: 9, left: 3 }, 2), [9, 9, 9]);
     }

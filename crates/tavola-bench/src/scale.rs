@@ -1,6 +1,6 @@
 //! How rates hold up when more processes sit at the table: ratios of pairs of runs.
 //!
-//! A single rate tells little on a machine that is faster in one minute than in the next. So two
+//! A single rate says little on a machine that is faster in one minute than in the next. So two
 //! arrangements run one right after the other, many times, and what counts is the ratio within
 //! each pair. The order changes from pair to pair, so that going first favours neither:
 //!
@@ -27,7 +27,7 @@ machine that other work shares; what counts is the median over all pairs, with t
 the most. The order within a pair changes from pair to pair. Rates are of all processes together.
 Only an idle machine will do: beside other work, more processes get more of the CPUs than fewer.
 
-A comparison that is not possible here, such as one of two CPUs on a machine with one, is told
+A comparison that is not possible here, such as one of two CPUs on a machine with one, is reported
 as left out. readers, hot-readers and hot-writer have the phase get only. The table of
 hot-writer has one shard, whatever --shards says.
 

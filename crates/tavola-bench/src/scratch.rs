@@ -27,7 +27,7 @@ pub struct Place {
     /// Lengths of all keys and of all values; items have headers if none are given.
     #[arg(skip)]
     pub fixed: Option<(u32, u32)>,
-    /// How long keys live; for ever if none is given.
+    /// How long keys live; forever if none is given.
     #[arg(skip)]
     pub ttl: Option<Duration>,
     /// What a cache may take.
@@ -98,8 +98,8 @@ impl Scratch {
         &self.name
     }
 
-    /// Takes the name away now: who is attached goes on, and the memory is free again as soon as
-    /// the last of them ends, however it ends.
+    /// Takes the name away now: attached processes continue, and the memory is free again as soon
+    /// as the last of them ends, however it ends.
     pub(crate) fn unlink(&mut self) -> Result<()> {
         self.listed = false;
         Ok(names::remove(&self.name)?)

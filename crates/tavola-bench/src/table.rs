@@ -104,11 +104,11 @@ fn field<'a>(line: &'a Value, name: &str) -> &'a Value {
 /// All fields of a line, with their names.
 fn list(line: &Value) -> String {
     let fields = line.as_object().into_iter().flatten();
-    let told = fields.filter(|(_, value)| !value.is_null());
-    let told: Vec<String> = told
+    let fields = fields.filter(|(_, value)| !value.is_null());
+    let fields: Vec<String> = fields
         .map(|(name, value)| format!("{name}: {}", shown(value)))
         .collect();
-    told.join(", ")
+    fields.join(", ")
 }
 
 /// A number with three digits after its first, a list of numbers as its least and most.

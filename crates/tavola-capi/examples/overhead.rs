@@ -3,7 +3,7 @@
 //! Loads the library as a program of C does: `make bench-c`, or
 //! `cargo run --release --package tavola-capi --example overhead -- target/release/libtavola.so`.
 //! Runs of both take turns, on one table in which everything fits in the processor's caches; each
-//! takes about a millisecond, and told is the tenth part's that were quickest: others use the
+//! takes about a millisecond, and the report has the mean of the fastest tenth: others use the
 //! machine as well.
 
 use libloading::{Library, Symbol};
@@ -43,7 +43,7 @@ impl Buffer {
     }
 
     /// Asks a callback, which always gives these bytes.
-    fn told(bytes: &mut [u8]) -> Self {
+    fn of_bytes(bytes: &mut [u8]) -> Self {
         Self {
             data: ptr::null_mut(),
             capacity: 0,
@@ -151,7 +151,7 @@ impl<'l> Bed<'l> {
             },
             |i| call(i, &mut buffer),
         );
-        let mut buffer = Buffer::told(&mut bytes);
+        let mut buffer = Buffer::of_bytes(&mut bytes);
         compare(
             &self.name("get by callback"),
             |i| {

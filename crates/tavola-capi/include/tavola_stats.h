@@ -19,7 +19,7 @@ typedef struct tavola_stats {
   // `sizeof(tavola_stats)`.
   size_t size;
   // Keys; those that have expired, or lost a tag, count until they are removed:
-  // `tavola_get_live_keys` tells them apart.
+  // `tavola_get_live_keys` distinguishes them.
   uint64_t keys;
   // Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
   uint64_t payload_bytes;
@@ -63,7 +63,7 @@ typedef struct tavola_stats {
   uint64_t format_version;
   // Keys that had expired, or lost a tag, and were removed for it, since the table was made.
   uint64_t expired;
-  // How many milliseconds keys live unless they are given another time; 0: for ever.
+  // How many milliseconds keys live unless they are given another time; 0: forever.
   uint64_t ttl_ms;
   // How many bytes a cache may take; 0: the table is no cache.
   uint64_t capacity;

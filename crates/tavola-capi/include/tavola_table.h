@@ -62,7 +62,7 @@ extern "C" {
 // For `ttl_ms`: a key lives as long as the table says, see `tavola_options`.
 #define TAVOLA_TTL_DEFAULT 0
 
-// For `ttl_ms`: a key lives for ever.
+// For `ttl_ms`: a key lives forever.
 #define TAVOLA_TTL_NEVER -1
 
 // How many tags a key can have.
@@ -279,7 +279,7 @@ typedef struct tavola_options {
   // 1: this handle may start one thread, which calls `tavola_maintain` from time to time.
   uint32_t background;
   // How many milliseconds the keys of a new table live after they were set, if they have no time
-  // of their own (`tavola_attributes`); for ever by default. Not with fixed lengths.
+  // of their own (`tavola_attributes`); forever by default. Not with fixed lengths.
   uint64_t ttl_ms;
   // Makes a new table a cache of so many bytes in all: keys, values, the index, free memory. If
   // it has no room for a key, it evicts others, first those that were not read. 0: not a cache,
@@ -338,7 +338,7 @@ typedef struct tavola_attributes {
 
 // A uid in the low 32 bits, and its generation in the high 32 bits. A key keeps its uid, which is
 // never 0, as long as it lives. When the key is removed, another key may get the uid; the
-// generation tells them apart. A plain uid with a generation of 0 stands for the key that has it
+// generation distinguishes them. A plain uid with a generation of 0 stands for the key that has it
 // now.
 typedef uint64_t tavola_hint;
 
@@ -1006,7 +1006,7 @@ tavola_status tavola_touch(const struct tavola_table *table,
                            size_t key_len,
                            const struct tavola_attributes *attributes);
 
-// Lets a key live for ever.
+// Lets a key live forever.
 //
 // # Errors
 // As `tavola_touch`.
@@ -2503,7 +2503,7 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
                                            struct tavola_buffer *value);
 
 // Waits until `count` processes or threads have called this with the same table and key; then all
-// calls return. The key counts the calls, so `count` callers may use it again. It lives for ever,
+// calls return. The key counts the calls, so `count` callers may use it again. It lives forever,
 // whatever the `ttl_ms` of the table.
 //
 // # Examples

@@ -10,7 +10,7 @@ use tavola_core::{Attributes, Details, Expiry, Table};
 /// For `ttl_ms`: a key lives as long as the table says, see `tavola_options`.
 pub const TAVOLA_TTL_DEFAULT: i64 = 0;
 
-/// For `ttl_ms`: a key lives for ever.
+/// For `ttl_ms`: a key lives forever.
 pub const TAVOLA_TTL_NEVER: i64 = -1;
 
 /// What a key has beside its value. After the time at which it expires, the key is missing for all
@@ -121,7 +121,7 @@ pub(crate) unsafe fn expiry_of(attributes: *const tavola_attributes) -> Result<E
     }
 }
 
-/// Where what is told of a key goes, as far as the caller wants it.
+/// Where the attributes and the token of a key go, if the caller wants them.
 pub(crate) struct EntryOut<'a> {
     value: Option<&'a mut tavola_buffer>,
     attributes: Option<SizedOut<tavola_attributes>>,
@@ -176,7 +176,7 @@ impl<'a> EntryOut<'a> {
         if let Some(value) = self.value {
             value.written(len, room.len())?;
         }
-        tell((self.attributes, details.attributes), (self.token, token))
+        put_attributes((self.attributes, details.attributes), (self.token, token))
     }
 
     /// By a copy.
@@ -193,7 +193,7 @@ impl<'a> EntryOut<'a> {
             if let Some(value) = self.value {
                 value.put(bytes)?;
             }
-            tell((self.attributes, details.attributes), (self.token, token))
+            put_attributes((self.attributes, details.attributes), (self.token, token))
         })
     }
 
@@ -207,7 +207,7 @@ impl<'a> EntryOut<'a> {
 }
 
 /// Tells what a key has beside its value.
-fn tell(
+fn put_attributes(
     (out, attributes): (Option<SizedOut<tavola_attributes>>, Attributes),
     (token_out, token): (Out<'_, u64>, u64),
 ) -> Answer {

@@ -12,7 +12,7 @@ use tavola_core::{Attributes, Expiry, Result, Table};
 const EAGER: Duration = Duration::from_millis(2);
 const NAP: Duration = Duration::from_micros(100);
 
-/// Whoever waits, waits longer than keys may live.
+/// A wait is longer than keys may live.
 const LASTING: Attributes = Attributes {
     expiry: Expiry::Never,
     flags: 0,
@@ -22,7 +22,7 @@ const LASTING: Attributes = Attributes {
 const DIGITS: usize = 20;
 
 /// Waits until `count` processes or threads have called this with the same table and key; then all
-/// calls return. The key counts the calls, so `count` callers may use it again. It lives for ever,
+/// calls return. The key counts the calls, so `count` callers may use it again. It lives forever,
 /// whatever the `ttl_ms` of the table.
 ///
 /// # Examples

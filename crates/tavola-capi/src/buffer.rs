@@ -56,7 +56,7 @@ impl tavola_buffer {
         self.alloc.is_some() || self.write.is_some()
     }
 
-    /// Whether a result of so many bytes has room, as far as that can be told beforehand; notes
+    /// Whether a result of so many bytes has room, as far as that is known beforehand; notes
     /// what is needed if not.
     pub(crate) fn expect(&mut self, len: usize) -> Result<(), Failure> {
         let room = if self.data.is_null() {

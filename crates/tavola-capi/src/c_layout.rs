@@ -144,9 +144,9 @@ fn complaints((compiler, language): (&str, &str), program: &str) -> Option<Strin
     stdin.write_all(program.as_bytes()).unwrap();
     drop(stdin);
     let out = child.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.success(), told.is_empty(), "{told}");
-    Some(told)
+    let messages = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.success(), messages.is_empty(), "{messages}");
+    Some(messages)
 }
 
 const COMPILERS: [(&str, &str); 4] = [
@@ -158,25 +158,25 @@ const COMPILERS: [(&str, &str); 4] = [
 
 #[test]
 fn structs_lie_as_the_header_says() {
-    let told: Vec<String> = COMPILERS
+    let messages: Vec<String> = COMPILERS
         .into_iter()
         .filter_map(|compiler| complaints(compiler, &program()))
         .collect();
-    assert!(!told.is_empty(), "none of {COMPILERS:?} is there");
-    assert!(told.iter().all(String::is_empty), "{told:?}");
+    assert!(!messages.is_empty(), "none of {COMPILERS:?} is there");
+    assert!(messages.iter().all(String::is_empty), "{messages:?}");
 }
 
 #[test]
 fn another_size_is_found() {
     let wrong = program() + "static_assert(sizeof(tavola_bytes) == 17, \"17\");\n";
-    let mut told = COMPILERS
+    let mut messages = COMPILERS
         .into_iter()
         .filter_map(|compiler| complaints(compiler, &wrong));
-    assert!(told.all(|told| told.contains("17")));
+    assert!(messages.all(|messages| messages.contains("17")));
 }
 
 #[test]
-fn every_struct_and_field_of_the_header_is_looked_at() {
+fn every_struct_and_field_of_the_header_is_checked() {
     let known = program();
     let mut structs = 0;
     let all = HEADERS.concat();
@@ -184,7 +184,7 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let Some((name, rest)) = begun.split_once(" {\n") else {
             continue;
         };
-        // A handle, of which nothing is told.
+        // A handle, which has no fields.
         if name.contains(';') {
             continue;
         }
@@ -193,8 +193,8 @@ fn every_struct_and_field_of_the_header_is_looked_at() {
         let (fields, _) = rest.split_once("\n}").unwrap();
         let is_field = |line: &&str| !line.trim_start().starts_with("//");
         let there = fields.lines().filter(is_field).count();
-        let looked_at = known.matches(&format!("(offsetof({name}, ")).count();
-        assert_eq!(looked_at, there, "fields of {name}");
+        let checked = known.matches(&format!("(offsetof({name}, ")).count();
+        assert_eq!(checked, there, "fields of {name}");
     }
     assert_eq!(structs, 27);
 }

@@ -177,7 +177,7 @@ pub(crate) unsafe fn maybe<'a, T>(
 /// # Safety
 /// All bytes zero is a value, it has no padding, and its first field is `size: usize`.
 pub(crate) unsafe trait SizedStruct: Copy {
-    /// All zero but for its size.
+    /// All zero except its size.
     fn new() -> Self {
         // SAFETY: zero is a value; the size is the first field.
         unsafe {

@@ -1,4 +1,4 @@
-//! Lists, which are told one by one to a callback.
+//! Lists, whose elements go one by one to a callback.
 
 use crate::entry::{Answer, OK};
 use crate::status::Failure;
@@ -15,12 +15,14 @@ pub(crate) fn call_each<T: Into<Vec<u8>>>(
     list: impl FnOnce() -> Result<Vec<T>, Failure>,
 ) -> Answer {
     each.ok_or_else(|| Failure::null("each"))?;
-    list()?.into_iter().for_each(|text| tell(each, user, text));
+    list()?
+        .into_iter()
+        .for_each(|text| pass_text(each, user, text));
     OK
 }
 
 /// Tells a text. NUL bytes, which names cannot have, would end it.
-pub(crate) fn tell(each: tavola_each_text, user: *mut c_void, text: impl Into<Vec<u8>>) {
+pub(crate) fn pass_text(each: tavola_each_text, user: *mut c_void, text: impl Into<Vec<u8>>) {
     let (Some(each), Ok(text)) = (each, CString::new(text)) else {
         return;
     };

@@ -31,7 +31,7 @@ pub struct tavola_options {
     /// 1: this handle may start one thread, which calls `tavola_maintain` from time to time.
     pub background: u32,
     /// How many milliseconds the keys of a new table live after they were set, if they have no time
-    /// of their own (`tavola_attributes`); for ever by default. Not with fixed lengths.
+    /// of their own (`tavola_attributes`); forever by default. Not with fixed lengths.
     pub ttl_ms: u64,
     /// Makes a new table a cache of so many bytes in all: keys, values, the index, free memory. If
     /// it has no room for a key, it evicts others, first those that were not read. 0: not a cache,

@@ -105,7 +105,7 @@ enum Cause {
     /// Bytes that are needed.
     TooSmall(usize),
     Stopped,
-    /// What was told of a value that could not be computed.
+    /// The stored error text of a value that could not be computed.
     NotComputed(String),
     /// What is wrong with which argument.
     Argument(&'static str),
@@ -227,26 +227,26 @@ impl fmt::Display for Failure {
 }
 
 /// The last error of a thread.
-struct Told {
+struct LastError {
     message: CString,
     os_error: c_int,
 }
 
 thread_local! {
-    static LAST: RefCell<Option<Told>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
 }
 
-/// Keeps what [`tavola_last_error`] tells. In a thread that is ending, nobody asks any more; nor of
-/// an error in a signal handler that interrupted this.
+/// Keeps what [`tavola_last_error`] returns. In a thread that is ending, nobody asks any more; nor
+/// of an error in a signal handler that interrupted this.
 pub(crate) fn set_last_error(message: String, os_error: Option<i32>) {
     let mut bytes = message.into_bytes();
     bytes.retain(|byte| *byte != 0);
     let message = CString::new(bytes).unwrap_or_default();
-    let told = Told {
+    let error = LastError {
         message,
         os_error: os_error.unwrap_or(0),
     };
-    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(told)));
+    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(error)));
 }
 
 /// Returns the message of the last error of this thread, a sentence that says what to do, or "" if
@@ -254,7 +254,7 @@ pub(crate) fn set_last_error(message: String, os_error: Option<i32>) {
 /// until the next error of this thread or until the thread ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_last_error() -> *const c_char {
-    let message = |told: &Told| told.message.as_ptr();
+    let message = |error: &LastError| error.message.as_ptr();
     LAST.try_with(|last| last.borrow().as_ref().map_or(c"".as_ptr(), message))
         .unwrap_or(c"".as_ptr())
 }
@@ -262,7 +262,7 @@ pub extern "C" fn tavola_last_error() -> *const c_char {
 /// Returns the `errno` that caused the last error of this thread, or 0 if there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tavola_last_os_error() -> c_int {
-    LAST.try_with(|last| last.borrow().as_ref().map_or(0, |told| told.os_error))
+    LAST.try_with(|last| last.borrow().as_ref().map_or(0, |error| error.os_error))
         .unwrap_or(0)
 }
 
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// The lines of the header's list of statuses.
-    fn told() -> impl Iterator<Item = &'static str> {
+    fn statuses_of_header() -> impl Iterator<Item = &'static str> {
         let header = include_str!("../include/tavola_table.h");
         let (_, list) = header.split_once("enum tavola_status\n").unwrap();
         let (list, _) = list.split_once("};").unwrap();
@@ -330,14 +330,14 @@ mod tests {
 
     #[test]
     fn every_status_of_the_header_has_its_name_and_says_what_it_is() {
-        let lines: Vec<&str> = told().collect();
+        let lines: Vec<&str> = statuses_of_header().collect();
         let mut count = 0;
         for pair in lines.windows(2) {
             let Some((name, number)) = pair[1].split_once(" = ") else {
                 continue;
             };
             let number = number.trim_end_matches(',').parse().unwrap();
-            // SAFETY: names are there for ever.
+            // SAFETY: names are there forever.
             let found = unsafe { CStr::from_ptr(tavola_status_name(number)) };
             assert_eq!(found.to_str(), Ok(name));
             assert!(
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(count, NAMES.len());
     }
 
-    /// One failure of each kind, but for panics and kinds that are not known here.
+    /// One failure of each kind, except panics and kinds that are not known here.
     fn failures() -> Vec<Failure> {
         let path = || "/a/path".into();
         let source = || std::io::Error::from_raw_os_error(5);

@@ -125,7 +125,7 @@ fn programs_in_rust_run() {
     assert!(out.contains(&all_passed), "{all_passed}: {out}");
 }
 
-/// A program that runs an example of a header on a table of its own. What stands before the last
+/// A program that runs an example of a header on a table of its own. What is before the last
 /// function that begins a line with `static` is outside of `main`.
 fn program_of_example(code: &str) -> String {
     let (mut outside, mut inside, mut is_outside) = (String::new(), String::new(), false);

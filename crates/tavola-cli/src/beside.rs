@@ -81,8 +81,8 @@ pub fn label(name: &str) -> String {
     }
 }
 
-/// What a log holds, in one line.
-pub fn told(stats: &LogStats) -> String {
+/// Returns what a log holds, in one line.
+pub fn describe_log(stats: &LogStats) -> String {
     let drain = match stats.has_drain {
         true => "a drain",
         false => "no drain",

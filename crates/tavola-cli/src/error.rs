@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_load_tells_how_far_it_came() {
+    fn a_partial_load_reports_how_far_it_came() {
         let path = PathBuf::from("in.jsonl");
         let bad = CliError::BadDump {
             path,

@@ -27,7 +27,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands at the front of the bytes received. The caller drops the `used` bytes before it
+/// What is at the front of the bytes received. The caller drops the `used` bytes before it
 /// asks again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerStep<'a> {
@@ -76,7 +76,7 @@ impl AnswerDecoder {
         }
     }
 
-    /// Says what stands at the front of `input`.
+    /// Says what is at the front of `input`.
     ///
     /// # Errors
     /// [`Error::NotAnAnswer`], [`Error::LongAnswerLine`], [`Error::LargeAnswer`]: the connection is

@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 /// The line end after the data.
 pub(crate) const END: &[u8] = b"\r\n";
 
-/// What stands behind a line.
+/// What is behind a line.
 pub(crate) enum Block<'a> {
     /// All of it, and where it ends.
     Whole { data: &'a [u8], used: usize },

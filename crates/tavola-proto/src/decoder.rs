@@ -36,7 +36,7 @@ pub enum Request<'a> {
     Binary(binary::Request<'a>),
 }
 
-/// What stands at the front of the bytes received. The caller drops the `used` bytes before it
+/// What is at the front of the bytes received. The caller drops the `used` bytes before it
 /// asks again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
@@ -145,7 +145,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that tells the protocol by the first byte.
+    /// Returns a decoder that recognises the protocol by the first byte.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -197,7 +197,7 @@ impl Decoder {
         }
     }
 
-    /// Says what stands at the front of `input`.
+    /// Says what is at the front of `input`.
     pub fn step<'a>(&mut self, input: &'a [u8]) -> Step<'a> {
         if input.len() < self.needed {
             return Step::More {

@@ -19,8 +19,8 @@ pub enum Error {
     KeyBytes,
     /// A key that has to go as base64 has more than 186 bytes.
     LongEncodedKey,
-    /// The answer would tell a key that lines cannot have.
-    KeyTold,
+    /// The answer would return a key that lines cannot have.
+    UnreadableKey,
     /// A value is longer than memcached can count.
     LongValue,
     /// A line is longer than servers take.
@@ -53,7 +53,7 @@ impl fmt::Display for Error {
             Self::LongEncodedKey => {
                 "a key with a space or a control byte has more than 186 bytes: send it as binary"
             }
-            Self::KeyTold => {
+            Self::UnreadableKey => {
                 "memcached may tell a key with a space or a control byte as it is, so that its \
                  answer cannot be read: do not ask for the key, know the answer by its opaque"
             }

@@ -16,7 +16,7 @@
 //! # A server
 //!
 //! A [`Decoder`] belongs to one connection. It looks at the front of the bytes received and says
-//! what stands there: a whole request that borrows from them, a request refused with the answer
+//! what is there: a whole request that borrows from them, a request refused with the answer
 //! that memcached gives, bytes to throw away, or how many bytes are needed. It reads and writes
 //! nothing itself and allocates nothing.
 //!
@@ -48,7 +48,7 @@
 //! use tavola_proto::meta::ask::{self, Flag, Flags};
 //! use tavola_proto::{Answer, AnswerDecoder, AnswerLimits, AnswerStep, Protocol, meta};
 //!
-//! // Two requests at once; only hits are told, and which they are.
+//! // Two requests at once; only hits are answered, each with its opaque.
 //! let mut sent = Vec::new();
 //! let flags = Flags::of(&[Flag::TellValue, Flag::Quiet]);
 //! for (number, key) in [b"apple", b"peach"].into_iter().enumerate() {
@@ -59,13 +59,13 @@
 //!
 //! let mut decoder = AnswerDecoder::of(Protocol::Text, AnswerLimits::default());
 //! let received = b"VA 5 O1\r\nfuzzy\r\nMN\r\n";
-//! let AnswerStep::Answer { answer: Answer::Meta(meta::Answer::Item(told)), used } =
+//! let AnswerStep::Answer { answer: Answer::Meta(meta::Answer::Item(item)), used } =
 //!     decoder.step(received)?
 //! else {
 //!     panic!("a whole answer is there");
 //! };
-//! assert_eq!(told.facts.opaque_number(), Some(1));
-//! assert_eq!(told.value, Some(&b"fuzzy"[..]));
+//! assert_eq!(item.facts.opaque_number(), Some(1));
+//! assert_eq!(item.value, Some(&b"fuzzy"[..]));
 //!
 //! let answer = Answer::Meta(meta::Answer::Noop);
 //! assert_eq!(decoder.step(&received[used..])?, AnswerStep::Answer { answer, used: 4 });

@@ -8,7 +8,7 @@ pub(crate) const LINE_BYTES: usize = 2048;
 /// The same of gets, which may name many keys.
 pub(crate) const KEYS_LINE_BYTES: usize = 1 << 20;
 
-/// The bytes of the largest value that any memcached can be told to take, and what ends it.
+/// The bytes of the largest value that any memcached can be set to take, and what ends it.
 const SWALLOW_BYTES: usize = (1 << 30) + 2;
 
 /// How long lines and values may be. A decoder asks its caller to hold no more than these.
@@ -22,7 +22,7 @@ pub struct Limits {
     /// The bytes a line may have before its end. The connection of a longer one is closed.
     pub line_bytes: usize,
     /// The same for the lines of `get`, `gets`, `gat` and `gats`, which may name many keys; of a
-    /// longer one the client is told.
+    /// longer one the client gets an error.
     pub keys_line_bytes: usize,
 }
 

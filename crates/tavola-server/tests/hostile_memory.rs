@@ -158,10 +158,10 @@ fn bad_headers() -> Vec<Vec<u8>> {
 #[test]
 fn what_many_clients_of_ill_will_cost_is_bounded() {
     let mut seat = Seat::new();
-    let mut told = Vec::new();
-    let mut tell = |kind: &'static str, most: u64, took: u64| {
+    let mut reports = Vec::new();
+    let mut report = |kind: &'static str, most: u64, took: u64| {
         println!("{kind}: {took} bytes of {most}");
-        told.push((kind, most, took));
+        reports.push((kind, most, took));
     };
     let few = CLIENTS as u64 * EACH;
 
@@ -171,13 +171,13 @@ fn what_many_clients_of_ill_will_cost_is_bounded() {
         let request = &requests[number % requests.len()];
         client.write_all(request).expect("sent");
     });
-    tell("half a request", few, took);
+    report("half a request", few, took);
 
     let headers = bad_headers();
     let took = seat.peak(CLIENTS, |number, client| {
         let _ = client.write_all(&headers[number % headers.len()]);
     });
-    tell("bad binary headers", few, took);
+    report("bad binary headers", few, took);
 
     // Closed on their side in the middle of a request; some have an answer that they do not read.
     let took = seat.peak(CLIENTS, |number, client| {
@@ -187,29 +187,29 @@ fn what_many_clients_of_ill_will_cost_is_bounded() {
             .expect("sent");
         client.shutdown(Shutdown::Write).expect("half closed");
     });
-    tell("half closed", few, took);
+    report("half closed", few, took);
 
     let took = seat.peak(CLIENTS, |number, client| {
         let line: &[u8] = [&b"a"[..], b"mg ", b"set "][number % 3];
         let _ = client.write_all(line);
         let _ = client.write_all(&vec![b'k'; 50_000]);
     });
-    tell("endless lines", few, took);
+    report("endless lines", few, took);
 
     // These may be as long as 1 MiB each, and answers 256 KiB: all of them together are bounded.
     let took = seat.peak(CLIENTS / 4, |_, client| {
         let _ = client.write_all(b"get ");
         let _ = client.write_all(&b"key ".repeat(250_000));
     });
-    tell("endless gets", ALL + SPARE, took);
+    report("endless gets", ALL + SPARE, took);
     assert!(seat.server.counters().memory_closed > 0, "none was closed");
 
     let took = seat.peak(CLIENTS / 4, |_, client| {
         let _ = client.write_all(&b"get large large large large\r\n".repeat(1000));
     });
-    tell("who never reads", ALL + SPARE, took);
+    report("who never reads", ALL + SPARE, took);
 
-    for (kind, most, took) in told {
+    for (kind, most, took) in reports {
         assert!(took <= most, "{kind}: {took} bytes, more than {most}");
     }
 }

@@ -94,7 +94,7 @@ fn handshakes_that_never_end_and_idle_clients_cost_little() {
         stalled_bytes < 64 * 1024,
         "a handshake costs {stalled_bytes} bytes"
     );
-    // Who sends more is sent away.
+    // A client that sends more is closed.
     for client in &mut unfinished(address, 8) {
         let mut rest = Vec::new();
         let _ = client.read_to_end(&mut rest);

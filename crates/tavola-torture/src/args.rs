@@ -16,7 +16,7 @@ tavola-torture: kills processes that use a table, and checks what is left
                 `surroundings`: daemons, namespaces, files, or one by `surroundings NAME`
   --from TEXT   not the kill-point cases before the first with this in its name: goes on with a
                 run that was ended
-  --point K     only this point of those cases, as told in a fault
+  --point K     only this point of those cases, as a fault names it
   --finder J    and of the recovery from it only this point
   --keep DIR    keeps the file a survivor found when it found a fault
   --help        this

@@ -80,7 +80,7 @@ impl Board {
         &self.words[COUNTS + lane * OF_LANE + word as usize]
     }
 
-    /// The kind of state that the victim of a point left, by the point's turn; 0: not told.
+    /// The kind of state that the victim of a point left, by the point's turn; 0: unknown.
     pub(crate) fn kind(&self, turn: u64) -> Option<&'static AtomicU64> {
         self.kinds.get(turn as usize)
     }
@@ -102,7 +102,7 @@ impl Board {
     }
 
     /// The faults noted, those that had room.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn kept_faults(&self) -> Vec<String> {
         let end = self.log.len().min(self.get(Count::LogEnd) as usize);
         let bytes = self.log[..end].iter().map(|word| word.load(Relaxed) as u8);
         let text = bytes.collect::<Vec<_>>();
@@ -116,18 +116,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_counted_and_told_up_to_the_room() {
+    fn faults_are_counted_and_kept_while_there_is_room() {
         let board = Board::new().unwrap();
         board.fault("one");
         board.fault("two");
         assert_eq!(
-            (board.faults(), board.told()),
+            (board.faults(), board.kept_faults()),
             (2, vec!["one".into(), "two".into()])
         );
         for _ in 0..400 {
             board.fault(&"x".repeat(LOG_BYTES));
         }
         assert_eq!(board.faults(), 402);
-        assert_eq!(board.told().len(), 2 + LOG_BYTES.div_ceil(LINE + 1));
+        assert_eq!(board.kept_faults().len(), 2 + LOG_BYTES.div_ceil(LINE + 1));
     }
 }

@@ -32,8 +32,8 @@ const CAPACITIES: [u64; 4] = [6 << 20, 9 << 20, 14 << 20, 24 << 20];
 const LONGEST_LOG2: u64 = 18;
 /// Between two kills, at most.
 const KILL_EVERY_US: u64 = 8000;
-/// Kills between two settlements.
-const SETTLE_EVERY: u64 = 150;
+/// Kills between two audits.
+const AUDIT_EVERY: u64 = 150;
 /// Seconds a process may live.
 const LIFE_S: u32 = 120;
 /// Longer than the pages it gives up are kept.
@@ -99,13 +99,13 @@ pub(crate) fn soak(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> 
         numbers: Numbers::new(seed),
     };
     let began = now_ns();
-    let (mut kills, mut stops, mut settlements) = (0, 0, 0);
-    while settlements == 0 || now_ns() - began < for_ns && board.faults() == 0 {
+    let (mut kills, mut stops, mut audits) = (0, 0, 0);
+    while audits == 0 || now_ns() - began < for_ns && board.faults() == 0 {
         for worker in 0..=WORKERS {
             let pid = soak.start(worker)?;
             soak.workers.push(pid);
         }
-        for _ in 0..SETTLE_EVERY {
+        for _ in 0..AUDIT_EVERY {
             std::thread::sleep(Duration::from_micros(soak.numbers.below(KILL_EVERY_US)));
             let was_killed = soak.disturb()?;
             kills += u64::from(was_killed);
@@ -115,14 +115,14 @@ pub(crate) fn soak(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> 
             soak.end(pid)?;
             kills += 1;
         }
-        soak.settle(settlements % 4 == 0)?;
-        settlements += 1;
+        soak.audit(audits % 4 == 0)?;
+        audits += 1;
     }
-    soak.settle(true)?;
+    soak.audit(true)?;
     println!(
-        "cache soak: {} s, {kills} kills, {stops} stops, {} settlements, {} faults",
+        "cache soak: {} s, {kills} kills, {stops} stops, {} audits, {} faults",
         (now_ns() - began) / 1_000_000_000,
-        settlements + 1,
+        audits + 1,
         board.faults()
     );
     Ok(())
@@ -139,8 +139,8 @@ impl Soak<'_> {
         let pid = fork(|| {
             alarm(LIFE_S);
             let Err(why) = worker.run(self.path);
-            let who = format!("cache soak: worker {number}");
-            self.board.fault(&format!("{who}: {why}"));
+            let name = format!("cache soak: worker {number}");
+            self.board.fault(&format!("{name}: {why}"));
             1
         })?;
         Ok(pid)
@@ -175,14 +175,13 @@ impl Soak<'_> {
     }
 
     /// Nobody lives: looks at everything.
-    fn settle(&self, waits: bool) -> Outcome<()> {
+    fn audit(&self, waits: bool) -> Outcome<()> {
         let pid = fork(|| {
             alarm(LIFE_S);
-            match settled(self.path, self.books, waits) {
+            match audit_table(self.path, self.books, waits) {
                 Ok(()) => 0,
                 Err(why) => {
-                    self.board
-                        .fault(&format!("cache soak: a settlement: {why}"));
+                    self.board.fault(&format!("cache soak: an audit: {why}"));
                     1
                 }
             }
@@ -190,7 +189,7 @@ impl Soak<'_> {
         match wait(pid)? {
             Ended::Exited(0 | 1) => {}
             ended => {
-                let what = format!("cache soak: a settlement ended by {ended:?}");
+                let what = format!("cache soak: an audit ended by {ended:?}");
                 self.board.fault(&what);
             }
         }
@@ -198,7 +197,7 @@ impl Soak<'_> {
     }
 }
 
-fn settled(path: &Path, books: Books, waits: bool) -> Found<()> {
+fn audit_table(path: &Path, books: Books, waits: bool) -> Found<()> {
     let table = Table::options().open_existing(path).map_err(failed)?;
     table.reclaim().map_err(failed)?;
     is_clean(&table)?;
@@ -288,7 +287,7 @@ impl Worker {
         loop {
             let number = self.any_key();
             match self.numbers.below(1000) {
-                _ if self.number == WORKERS => self.look(&table, number)?,
+                _ if self.number == WORKERS => self.read_statistics(&table, number)?,
                 0..300 => self.set(&table, number)?,
                 300..330 => self.remove(&table, number)?,
                 330..340 => self.touch(&table, number)?,
@@ -296,7 +295,7 @@ impl Worker {
                 360 => self.resize(&table)?,
                 361 => drop(table.maintain(0).map_err(failed)?),
                 362 => self.invalidate(&table)?,
-                _ => self.look(&table, number)?,
+                _ => self.read_statistics(&table, number)?,
             }
         }
     }
@@ -317,7 +316,7 @@ impl Worker {
         }
     }
 
-    fn look(&mut self, table: &Table, number: u64) -> Found<()> {
+    fn read_statistics(&mut self, table: &Table, number: u64) -> Found<()> {
         if self.numbers.below(20) > 0 {
             return read(table, self.books, number);
         }
@@ -378,8 +377,8 @@ impl Worker {
     fn invalidate(&mut self, table: &Table) -> Found<()> {
         let tag = self.numbers.below(TAGS.len() as u64) as usize;
         let number = self.books.begun_tags[tag].fetch_add(1, AcqRel) + 1;
-        let told = table.invalidate_tag(TAGS[tag].as_bytes());
-        told.map_err(failed)?;
+        let invalidated = table.invalidate_tag(TAGS[tag].as_bytes());
+        invalidated.map_err(failed)?;
         self.books.ended_tags[tag].fetch_max(number, AcqRel);
         Ok(())
     }

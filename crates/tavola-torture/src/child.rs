@@ -28,7 +28,7 @@ pub(crate) enum Died {
 pub(crate) fn child(
     board: &Board,
     case: &str,
-    who: &str,
+    name: &str,
     work: impl FnOnce() -> Found<()>,
 ) -> Outcome<Died> {
     let pid = fork(|| {
@@ -37,7 +37,7 @@ pub(crate) fn child(
             Ok(()) => 0,
             Err(why) => {
                 killpoint::die_at(0);
-                board.fault(&format!("{case}: {who}: {why}"));
+                board.fault(&format!("{case}: {name}: {why}"));
                 1
             }
         }
@@ -48,13 +48,13 @@ pub(crate) fn child(
             return Ok(Died::Yes);
         }
         Ended::Exited(0 | 1) => {}
-        ended => board.fault(&format!("{case}: {who}: {ended:?}")),
+        ended => board.fault(&format!("{case}: {name}: {ended:?}")),
     }
     Ok(Died::No)
 }
 
 /// Prints what a case came to.
-pub(crate) fn told(case: &str, points: u64, finders: u64, began: u64) {
+pub(crate) fn print_result(case: &str, points: u64, finders: u64, began: u64) {
     println!(
         "  {case:<46} {points} points, all killed at; {finders} finders killed, {:.1} s",
         (now_ns() - began) as f64 / 1e9

@@ -8,7 +8,7 @@
 //! | `queues` | the same for queues, and a soak of their own |
 //! | `logs` | the same for logs, and a soak of their own |
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
-//! | `leases` | a soak of leases: who computes, waits, is told of failures |
+//! | `leases` | a soak of leases: workers compute, wait, get failures |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `surroundings` | daemons that close descriptors, pid namespaces, `cp` and `mv` |
 //! | `child` | children that die at a store, or say what they find |
@@ -115,7 +115,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         surroundings::run(args, &board, &scratch, "")?;
         soak::run(args, &board, &scratch, until(args, began))?;
     }
-    for fault in board.told() {
+    for fault in board.kept_faults() {
         println!("FAULT {fault}");
     }
     println!("{} faults", board.faults());

@@ -1,9 +1,9 @@
-//! Makers of what stands beside a table, or in a file of its own, killed at each of their stores;
+//! Makers of what is beside a table, or in a file of its own, killed at each of their stores;
 //! finders of what they left, at each of theirs.
 
 use crate::args::Args;
 use crate::board::Board;
-use crate::child::{Died, Found, Outcome, child, failed, told};
+use crate::child::{Died, Found, Outcome, child, failed, print_result};
 use crate::image::Image;
 use crate::system::now_ns;
 use std::io::ErrorKind;
@@ -66,7 +66,7 @@ impl Place {
         self.start.is_some()
     }
 
-    fn anew(&self, path: &Path) -> Outcome<()> {
+    fn recreate(&self, path: &Path) -> Outcome<()> {
         match &self.start {
             Some(image) => Ok(image.store(path)?),
             None => remove(path),
@@ -95,7 +95,7 @@ fn remove(path: &Path) -> Outcome<()> {
     }
 }
 
-/// Nothing stands beside a table but what was made, which takes `least` bytes at least.
+/// Nothing is beside a table but what was made, which takes `least` bytes at least.
 pub(crate) fn nothing_is_left_over(table: &Table, least: u64) -> Found<()> {
     match table.stats().map_err(failed)?.queue_and_log_bytes {
         bytes if (least..least + MORE).contains(&bytes) => Ok(()),
@@ -131,28 +131,28 @@ fn points(
 ) -> Outcome<()> {
     let began = now_ns();
     let name = place.name;
-    let dying = |who: &str, at: u64, work: &Act| {
-        child(board, name, who, || {
+    let dying = |process: &str, at: u64, work: &Act| {
+        child(board, name, process, || {
             killpoint::die_at(at);
             let outcome = work(path);
             killpoint::die_at(0);
             outcome.map_err(failed)
         })
     };
-    let survive = |who: &str| child(board, name, who, || survive(place));
+    let survive = |process: &str| child(board, name, process, || survive(place));
     let (mut killed, mut finders) = (0, 0);
     for k in 1.. {
-        let who = format!("the maker of point {k}");
-        place.anew(path)?;
-        let end = dying(&who, k, &place.make)?;
+        let maker = format!("the maker of point {k}");
+        place.recreate(path)?;
+        let end = dying(&maker, k, &place.make)?;
         survive(&format!("the survivor of point {k}"))?;
         if end == Died::No {
             break;
         }
         killed += 1;
         for j in (1 + k % step as u64..).step_by(step) {
-            place.anew(path)?;
-            dying(&who, k, &place.make)?;
+            place.recreate(path)?;
+            dying(&maker, k, &place.make)?;
             if dying(&format!("the finder {j} of point {k}"), j, &place.find)? == Died::No {
                 break;
             }
@@ -160,6 +160,6 @@ fn points(
             survive(&format!("the survivor of point {k}, finder {j}"))?;
         }
     }
-    told(name, killed, finders, began);
+    print_result(name, killed, finders, began);
     Ok(())
 }

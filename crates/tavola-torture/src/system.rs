@@ -77,7 +77,7 @@ pub(crate) fn lead_all_to(file: &std::fs::File, until: i32) {
     let own = file.as_raw_fd();
     for number in (3..until).filter(|number| *number != own) {
         // SAFETY: passes no memory. The harness has no other descriptor in this process, and the
-        // library says that it stands this: that is what is tested.
+        // library says that it is this: that is what is tested.
         unsafe { libc::dup2(own, number) };
     }
 }
@@ -176,7 +176,7 @@ mod tests {
     use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
-    fn children_share_words_and_tell_how_they_ended() {
+    fn children_share_words_and_report_how_they_ended() {
         let words = shared_words(2).unwrap();
         let pid = fork(|| {
             words[1].store(7, Relaxed);

@@ -82,8 +82,8 @@ pub(crate) fn opened(key: &[u8], value: &[u8]) -> Option<u64> {
         return (sum(key, version, b"") >> 40 == word & 0xFF_FFFF).then_some(version);
     }
     let version = u64::from_le_bytes(value.get(8..HEAD)?.try_into().ok()?);
-    let told = u64::from_le_bytes(value[..8].try_into().ok()?);
-    (told == sum(key, version, &value[HEAD..])).then_some(version)
+    let stored_sum = u64::from_le_bytes(value[..8].try_into().ok()?);
+    (stored_sum == sum(key, version, &value[HEAD..])).then_some(version)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The wall clock is set forth and back while keys live: when they expire does not change.
 //!
 //! Nobody may set the machine's clock for that. So this program has a `clock_gettime` of its own,
-//! which all of it calls, std too: it asks the kernel, and adds to the wall clock what it is told.
+//! which all of it calls, std too: it asks the kernel, and adds the given offset to the wall clock.
 
 mod support;
 
@@ -63,7 +63,7 @@ fn set(table: &Table, key: &[u8], expiry: Expiry) {
 }
 
 /// What has been there before the jump, and what is stored after it.
-fn look(table: &Table, real: SystemTime) {
+fn check(table: &Table, real: SystemTime) {
     assert_an_hour(table, b"for an hour");
     assert_an_hour(table, b"until in an hour");
     assert_eq!(table.ttl(b"for ever").unwrap(), Some(Expiry::Never));
@@ -72,7 +72,7 @@ fn look(table: &Table, real: SystemTime) {
     for key in [&b"ttl"[..], b"at"] {
         assert_an_hour(table, key);
     }
-    // An end told by the clock as it stood before the jump.
+    // An end by the clock before the jump.
     set(table, b"old at", Expiry::At(real + HOUR));
     match SystemTime::now() < real {
         true => assert!(left(table, b"old at") > 23 * HOUR),
@@ -107,9 +107,9 @@ fn keys_keep_their_time_when_the_wall_clock_is_set() {
         assert_eq!(compute(b"before"), b"before");
         let old_reader = Table::open_read_only(&path).unwrap();
         jump_to(ahead_s);
-        // Who was there before, and who comes after it.
-        look(&table, real);
-        look(&Table::open(&path).unwrap(), real);
+        // A process from before the jump, and one that comes after it.
+        check(&table, real);
+        check(&Table::open(&path).unwrap(), real);
         for reader in [&old_reader, &Table::open_read_only(&path).unwrap()] {
             assert_an_hour(reader, b"for an hour");
             assert_an_hour(reader, b"until in an hour");

@@ -53,25 +53,25 @@ impl<'a> TagPlayer<'a> {
         let set = taken.and_then(|tags| self.table.set_tagged(key, &value, none, &tags));
         self.keys.insert(key.to_vec());
         self.tolerate(set);
-        self.look(key);
+        self.check_tags(key);
     }
 
     pub(super) fn invalidate(&mut self, number: u8) {
         let number = usize::from(number) % TAGS.len();
-        let told = self.table.invalidate_tag(TAGS[number].as_bytes());
-        let is_done = told.is_ok();
-        self.tolerate(told.map(drop));
+        let result = self.table.invalidate_tag(TAGS[number].as_bytes());
+        let is_done = result.is_ok();
+        self.tolerate(result.map(drop));
         if is_done {
             self.serial += 1;
             self.ended[number] = self.serial;
         }
         for key in &self.keys {
-            self.look(key);
+            self.check_tags(key);
         }
     }
 
-    /// A value that begins as a tagged one has its tags still.
-    fn look(&self, key: &[u8]) {
+    /// Checks that a value that begins as a tagged one still has its tags.
+    fn check_tags(&self, key: &[u8]) {
         let Ok(Some(value)) = self.table.get(key) else {
             return;
         };
@@ -84,15 +84,15 @@ impl<'a> TagPlayer<'a> {
         assert!(old.is_none() || !self.is_whole, "it has lost {old:?}");
     }
 
-    fn tolerate(&self, told: tavola::Result<()>) {
-        match told {
+    fn tolerate(&self, result: tavola::Result<()>) {
+        match result {
             Err(error @ Error::Corrupt { .. }) if self.is_whole => panic!("{error}"),
-            told => tolerate_leases(told, self.lengths),
+            result => tolerate_leases(result, self.lengths),
         }
     }
 }
 
-/// Of a repaired cache: a key goes with its tag, and the tag can be had anew.
+/// Of a repaired cache: a key goes with its tag, and the tag can be used again.
 pub(super) fn end_all(table: &Table, lengths: Lengths) {
     if lengths.are_fixed() {
         return;

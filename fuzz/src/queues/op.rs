@@ -52,7 +52,7 @@ pub(super) enum Op {
     ReadOnly,
 }
 
-/// Damage may be told; nothing else may go wrong.
+/// Damage may be reported; nothing else may go wrong.
 pub(super) fn tolerate<T>(outcome: Result<T>) -> Option<T> {
     match outcome {
         Ok(answer) => Some(answer),
@@ -187,7 +187,7 @@ impl Held {
             Op::Reclaim => self.elements.extend(pool.reclaim()?),
             Op::Read(element, at) => self.touch(pool, element, at, false)?,
             Op::Write(element, at) => self.touch(pool, element, at, true)?,
-            _ => look(pool, op)?,
+            _ => inspect(pool, op)?,
         }
         Ok(())
     }
@@ -210,8 +210,8 @@ impl Held {
     }
 }
 
-/// What changes nothing.
-fn look(pool: &QueuePool, op: &Op) -> Result<()> {
+/// Runs an operation that changes nothing.
+fn inspect(pool: &QueuePool, op: &Op) -> Result<()> {
     match *op {
         Op::Len(queue) => {
             let len = queue_of(pool, queue)?.len();

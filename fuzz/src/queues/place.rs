@@ -1,4 +1,4 @@
-//! Where the parts of pools of queues stand, as docs/internals/format.md tells them, and who is
+//! Where the parts of pools of queues stand, as docs/internals/format.md says them, and who is
 //! named there.
 
 use crate::change::{Aim, Change};
@@ -125,11 +125,11 @@ impl Aim for Spot {
 #[derive(Arbitrary, Debug)]
 pub(super) enum Damage {
     Bytes(Change<Spot>),
-    Name(Spot, u32, Who),
+    Name(Spot, u32, Owner),
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
-pub(super) enum Who {
+pub(super) enum Owner {
     /// Who this process becomes.
     Us,
     /// Who filled the template.
@@ -142,12 +142,12 @@ impl Damage {
     pub(super) fn apply(&self, image: &mut Image, whole: &Image) {
         match self {
             Self::Bytes(change) => change.apply(image, whole),
-            Self::Name(spot, at, who) => {
+            Self::Name(spot, at, owner) => {
                 let us = whole.next_participant(1);
-                let number: u32 = match who {
-                    Who::Us => us,
-                    Who::Gone => us - (1 << 12),
-                    Who::Nobody => 0x7FFF_F000,
+                let number: u32 = match owner {
+                    Owner::Us => us,
+                    Owner::Gone => us - (1 << 12),
+                    Owner::Nobody => 0x7FFF_F000,
                 };
                 let at = spot.place(whole, *at as usize) & !3;
                 image.put(at, &number.to_le_bytes());
@@ -156,7 +156,7 @@ impl Damage {
     }
 }
 
-/// Makes the checksums of the pools' heads right, whatever numbers they tell.
+/// Makes the checksums of the pools' heads right, whatever numbers they say.
 pub(super) fn seal(image: &mut Image, pools: &[Pool]) {
     for pool in pools {
         let sum = head_sum(image, pool.base);

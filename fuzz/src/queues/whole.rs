@@ -8,7 +8,7 @@ use tavola::{Error, Queue, QueuePool, Table};
 const NO_HEAD: &str = "the head of a queue pool";
 
 /// A repaired table: its keys are found, it takes more of them, and nothing is wrong with it but
-/// heads of pools, which nothing tells anew.
+/// heads of pools, which nothing writes again.
 pub(super) fn assert_repaired(table: &Table) {
     let report = table.check().expect("a check");
     let mut problems = report.problems.iter();
@@ -49,7 +49,7 @@ fn held_of(pool: &QueuePool) -> BTreeSet<u32> {
     (0..pool.elements()).filter(is_held).collect()
 }
 
-/// Each element of a repaired pool is held by us, or by nobody who lives, or stands in one queue;
+/// Each element of a repaired pool is held by us, or by nobody who lives, or is in one queue;
 /// `old` was opened before the repair, `new` after it.
 pub(super) fn are_whole(old: &QueuePool, new: &QueuePool) {
     let mut all: Vec<u32> = held_of(new).into_iter().collect();

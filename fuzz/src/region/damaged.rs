@@ -7,7 +7,7 @@ use arbitrary::Unstructured;
 use tavola::{Error, Hint, Result, Table};
 use tavola_model::{Answer, Needs, Op, Refusal, perform};
 
-/// Damage may be told; nothing else may go wrong.
+/// Damage may be reported; nothing else may go wrong.
 pub(crate) fn tolerate(outcome: Result<()>) {
     match outcome {
         Ok(()) | Err(Error::Corrupt { .. } | Error::Full { .. } | Error::NotACounter) => {}
@@ -17,18 +17,18 @@ pub(crate) fn tolerate(outcome: Result<()>) {
 
 pub(crate) struct Damaged<'a> {
     table: &'a Table,
-    /// What the superblock tells; nobody changes it while the table is open.
+    /// What the superblock says; nobody changes it while the table is open.
     lengths: Lengths,
-    /// All uids that were told.
-    told: Vec<Hint>,
+    /// All uids that were given.
+    given: Vec<Hint>,
 }
 
 impl<'a> Damaged<'a> {
-    pub(crate) fn new(table: &'a Table, lengths: Lengths, told: Vec<Hint>) -> Self {
+    pub(crate) fn new(table: &'a Table, lengths: Lengths, given: Vec<Hint>) -> Self {
         Self {
             table,
             lengths,
-            told,
+            given,
         }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Damaged<'a> {
         let mut draw = Draw {
             source,
             lengths: self.lengths,
-            told: &self.told,
+            given: &self.given,
         };
         let Ok(ops) = draw.next() else {
             return false;
@@ -64,7 +64,7 @@ impl<'a> Damaged<'a> {
         };
         assert!(is_right, "{op:?} answers {answer:?}");
         if let Answer::Uid(hint) = answer {
-            self.told.extend(hint);
+            self.given.extend(hint);
         }
         Ok(())
     }

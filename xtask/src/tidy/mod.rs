@@ -22,6 +22,8 @@ mod rooms;
 mod size;
 mod stale;
 mod tree;
+mod types;
+mod verbs;
 
 use crate::failure::Failure;
 use std::path::Path;
@@ -29,7 +31,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 18] = [
+const RULES: [(&str, Rule); 20] = [
     ("size", size::check),
     ("functions", functions::check),
     ("rooms", rooms::check),
@@ -48,6 +50,8 @@ const RULES: [(&str, Rule); 18] = [
     ("language", language::check),
     ("plain", plain::check),
     ("glossary", glossary::check),
+    ("verbs", verbs::check),
+    ("types", types::check),
 ];
 
 /// Runs every rule and prints what it finds.

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telling_names_pass() {
+    fn descriptive_names_pass() {
         let tree = Tree::of(&[
             (
                 "crates/tavola/src/lock/word.rs",

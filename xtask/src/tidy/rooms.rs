@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_look_anywhere() {
+    fn tests_may_import_anything() {
         assert!(findings_in("lock.rs", "mod tests { use crate::table::Table; }").is_empty());
         assert!(findings_in("lock/tests.rs", "use crate::table::Table;").is_empty());
     }

@@ -17,7 +17,7 @@ const MADE: [&str; 4] = [
 ];
 
 /// Folders of other people's files, kept as they were published.
-const OTHERS: &str = "/vendor/";
+const VENDORED: &str = "/vendor/";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let excused = excused(tree);
@@ -38,7 +38,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_code(file: &File) -> bool {
-    if MADE.contains(&file.path.as_str()) || file.path.contains(OTHERS) {
+    if MADE.contains(&file.path.as_str()) || file.path.contains(VENDORED) {
         return false;
     }
     let code = [

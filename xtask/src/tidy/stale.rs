@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_changelog_may_tell_of_the_past() {
+    fn the_changelog_may_describe_the_past() {
         let tree = Tree::of(&[("CHANGELOG.md", "`crates/gone.rs`"), ("crates/a.rs", "")]);
         assert_eq!(check(&tree), []);
     }

@@ -178,8 +178,8 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let telling = |line: &&str| line.contains("error") || line.contains("cannot find");
-    let line = said.lines().find(telling).or(said.lines().next());
+    let is_error = |line: &&str| line.contains("error") || line.contains("cannot find");
+    let line = said.lines().find(is_error).or(said.lines().next());
     Err(line.unwrap_or("it failed").trim().to_owned())
 }
 
@@ -267,8 +267,8 @@ mod tests {
             (trial.case.keys, trial.case.value_bytes) = (1, 8);
             for lies in [false, true] {
                 let phase = |name: &str| {
-                    let told = name.trim_end_matches('!');
-                    (told.to_owned(), !lies || told == name)
+                    let plain_name = name.trim_end_matches('!');
+                    (plain_name.to_owned(), !lies || plain_name == name)
                 };
                 let expected: Vec<_> = expected.split(' ').map(phase).collect();
                 assert_eq!(phases(&workshop, dir.path(), &trial, lies), expected);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_in_c_needs_is_told() {
+    fn needs_of_a_program_in_c_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         sources::unpack(dir.path()).unwrap();
         let workshop = Workshop {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_tells_why_in_a_line() {
+    fn a_failure_is_reported_in_one_line() {
         let mut sh = Command::new("/bin/sh");
         sh.args([
             "-c",

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_counts_and_the_spread_is_told() {
+    fn the_median_counts_and_the_spread_is_reported() {
         let peer = peers::all().next().unwrap();
         let runs = [run(1.0, true), run(4.0, true), run(2.0, true)];
         let (rows, left) = rows(&trial(), &peer, &runs.iter().collect::<Vec<_>>());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_that_was_cut_short_is_told_and_so_is_what_follows() {
+    fn a_run_that_was_cut_short_is_marked_and_so_are_the_next() {
         let peer = peers::all().next().unwrap();
         let mut runs = [run(1.0, true), run(4.0, true), run(2.0, true)];
         for run in &mut runs {

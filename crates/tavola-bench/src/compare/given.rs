@@ -3,7 +3,7 @@
 use super::job::Transport;
 use super::peers::{Peer, Server};
 
-/// What is told of each row of such a server.
+/// The note of each row of such a server.
 const NOTE: &str =
     "of a server that was there already: where it runs, and how it is set up, is not known";
 

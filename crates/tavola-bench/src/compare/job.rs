@@ -1,4 +1,4 @@
-//! What a peer program is told, and the lines it answers with.
+//! The jobs of a peer program, and the lines it answers with.
 
 use std::path::PathBuf;
 
@@ -51,10 +51,10 @@ pub struct Case {
     /// A phase ends after so long, though calls may be left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
-    /// A mix goes on for so long, over and over the keys; without it, once.
+    /// A mix lasts this long, over and over the keys; without it, once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix_ms: Option<u64>,
-    /// Operations are counted by such parts of a phase; a second, where it is not told.
+    /// Operations are counted by such parts of a phase; a second, if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice_ms: Option<u64>,
     /// The phases to be run, in this order.
@@ -144,7 +144,7 @@ pub enum Said {
     /// It waits for a line `{"start_at_ns":N}` on its input before it begins this phase: said by
     /// each of several processes, so that they begin together.
     Ready,
-    /// It cannot go on.
+    /// It cannot continue.
     Failed {
         /// One sentence.
         error: String,
@@ -221,13 +221,13 @@ pub struct Latency {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndLine {
-    /// Always true: tells this line from the others.
+    /// Always true: distinguishes this line from the others.
     pub end: bool,
     /// The store's own word for its version.
     pub version: String,
     /// What its files take on disk or in memory; the leader counts the folder where it is 0.
     pub bytes: u64,
-    /// Keys in it; of several processes each tells those of its own share.
+    /// Keys in it; of several processes each reports those of its own share.
     pub keys: u64,
     /// The most memory the program had.
     pub peak_rss_bytes: u64,
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_apart() {
+    fn kinds_of_lines_are_distinguished() {
         let phase = r#"{"phase":"put","ops":10,"seconds":0.5,"cpu_seconds":0.4,"verified":true,
             "p50_ns":7,"cdf":[[5,0.25],[9,1.0]]}"#;
         let Some(Said::Phase(phase)) = parse(phase) else {

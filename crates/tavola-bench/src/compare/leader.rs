@@ -21,8 +21,8 @@ use crate::{Error, Result, command};
 /// is done in three minutes on a slow machine, too, where programs take long to compile.
 const QUICK: Duration = Duration::from_secs(160);
 /// A store of which a turn took so long has no further one in that trial, unless it is said how
-/// often each is done: it is long enough to tell, and those of all slow stores would take most of
-/// the run.
+/// often each is done: it is long enough to measure, and those of all slow stores would take most
+/// of the run.
 const SLOW_S: f64 = 10.0;
 
 /// A store's first turn in a trial that took less is its warm-up: files are read for the first time
@@ -30,7 +30,7 @@ const SLOW_S: f64 = 10.0;
 /// that is over is a small share.
 const WARM_S: f64 = 2.0;
 
-/// Compares, and writes `results.json`. Whoever takes no part is told with the reason.
+/// Compares, and writes `results.json`. A peer that takes no part is reported with the reason.
 pub(super) fn run(config: &Config) -> Result<Results> {
     let begin = Instant::now();
     check(config)?;
@@ -147,7 +147,7 @@ impl Leader<'_> {
         let begin = Instant::now();
         let turn = self.ground.turn(trial, found, repetition)?;
         if self.config.is_interrupted() {
-            // Its program was told to end as well: what came of it says nothing.
+            // Its program was asked to end as well: what came of it says nothing.
             return Err(Error::Interrupted);
         }
         let is_first = self.turns_of(trial, &found.peer).next().is_none();
@@ -176,7 +176,7 @@ impl Leader<'_> {
             cpu: self.ground.cpus[0],
         };
         torment::run(&plan, &stock, &mut |row| {
-            // A process of a trial that was told to end as well says nothing of its store.
+            // A process of a trial that was asked to end as well says nothing of its store.
             if self.config.is_interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -245,8 +245,9 @@ impl Leader<'_> {
 
     /// What peers said of their versions.
     fn versions(&self) -> BTreeMap<String, String> {
-        let told = self.runs.iter().filter(|run| run.failed.is_none());
-        told.map(|run| (run.peer.clone(), run.end.version.clone()))
+        let finished = self.runs.iter().filter(|run| run.failed.is_none());
+        finished
+            .map(|run| (run.peer.clone(), run.end.version.clone()))
             .collect()
     }
 }
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn who_failed_or_is_slow_has_no_further_turn_and_no_warm_up() {
+    fn a_failed_or_slow_peer_gets_no_further_turn_and_no_warm_up() {
         let run = |repetition, seconds| Run {
             repetition,
             seconds,
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_cut_short_is_asked_for_no_more_keys_but_for_fewer() {
+    fn a_peer_that_was_cut_short_is_asked_for_fewer_keys() {
         let run = |keys, note: Option<&str>| Run {
             keys,
             ..Run::of(PhaseLine {

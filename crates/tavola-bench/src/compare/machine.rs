@@ -1,11 +1,11 @@
-//! What a run must tell of the machine it ran on.
+//! What a run must report of the machine it ran on.
 
 use std::fs;
 
 use super::report::Machine;
 use crate::duty::usable_cpus;
 
-/// This machine; what it does not tell stays empty.
+/// This machine; what it does not show stays empty.
 pub(super) fn machine() -> Machine {
     let cpu_info = read("/proc/cpuinfo");
     let cpu = cpu_info

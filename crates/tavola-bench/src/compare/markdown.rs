@@ -9,7 +9,7 @@ use super::workloads::processes;
 /// Marks a figure of fewer keys than there should be.
 const CUT: &str = "*";
 
-/// What stands before and after the table in a page.
+/// What is before and after the table in a page.
 pub const MARKS: [&str; 2] = ["<!-- compare -->", "<!-- end of compare -->"];
 
 /// The page with another table between the marks; none when it has no marks.

@@ -72,7 +72,7 @@ fn verdict(spins: &[f64], walks: &[f64]) -> Noise {
     let percent = |share: f64| (share * 100.0).round();
     let why = match () {
         () if spins.len() < FEWEST => Some(format!(
-            "how steady the machine was cannot be told from {} looks at it",
+            "how steady the machine was cannot be judged from {} samples",
             spins.len()
         )),
         () if spin_spread > SPIN_BOUND => Some(format!(

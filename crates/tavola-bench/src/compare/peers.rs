@@ -1,4 +1,4 @@
-//! Who is compared: one entry a peer in `peers/peers.txt` beside the adapters.
+//! The peers that are compared: one entry each in `peers/peers.txt` beside the adapters.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,13 +26,13 @@ pub struct Peer {
     pub server: Option<Server>,
     /// How it reaches the server, where it can be reached in one way only or is to be.
     pub transport: Option<Transport>,
-    /// Its client can be told to speak memcached's binary protocol, and not to wait for answers.
+    /// Its client can be set to speak memcached's binary protocol, and not to wait for answers.
     pub protocols: bool,
     /// Letters of the workloads it takes part in.
     pub workloads: &'static str,
     /// Where its files are.
     pub place: Place,
-    /// Who may use it at once.
+    /// Which processes may use it at once.
     pub together: Together,
     /// The most keys it is tried with.
     pub most_keys: u64,
@@ -93,7 +93,7 @@ pub enum Place {
     Disk,
 }
 
-/// Who may use a store at once.
+/// Which processes may use a store at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
     /// Processes.

@@ -124,7 +124,7 @@ pub(super) fn on_cpus<T>(cpus: &[usize], start: impl FnOnce() -> std::io::Result
     started.map_err(Error::io("starting a peer"))
 }
 
-/// Where a program stands that `PATH` has, if it has it.
+/// Where a program is that `PATH` has, if it has it.
 pub(super) fn in_path(name: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Servers of Debian's packages stand where the path of few people leads.

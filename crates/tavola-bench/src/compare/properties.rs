@@ -149,9 +149,9 @@ mod tests {
             ] {
                 let name = store.begins[0];
                 assert!(property.can >= property.run, "{name}: {property:?}");
-                let told = !property.note.is_empty();
+                let has_note = !property.note.is_empty();
                 let plain = property.run == property.can && property.run != Answer::Partly;
-                assert!(told || plain, "{name}: {property:?} without a word");
+                assert!(has_note || plain, "{name}: {property:?} without a word");
             }
             assert!(store.choose.ends_with('.'), "{}", store.begins[0]);
             let begins = |word| store.spared.starts_with(word);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_shared_and_kill_safe() {
+    fn which_peers_are_shared_and_kill_safe() {
         let is = |name| profile(name).expect(name).properties.shared_and_kill_safe();
         for name in [
             "tavola",

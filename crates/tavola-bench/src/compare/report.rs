@@ -30,7 +30,7 @@ pub struct Results {
     pub quick: bool,
     /// How steady the machine was.
     pub noise: Noise,
-    /// Who took part, and who could not.
+    /// The peers that took part, and those that could not.
     pub peers: Vec<PeerRow>,
     /// The measurements.
     pub rows: Vec<Row>,

@@ -1,4 +1,4 @@
-//! Who takes part in a run, who does not and why, and what is told of each.
+//! Which peers take part in a run, which do not and why, and the facts about each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Folders {
     }
 }
 
-/// Who takes part and who does not, and why.
+/// The peers that take part and those that do not, with the reason.
 pub fn list(config: &Config) -> Result<Vec<PeerRow>> {
     check(config)?;
     let folders = Folders::make(config)?;
@@ -85,7 +85,7 @@ pub(super) fn workshop(folders: &Folders, config: &Config) -> Result<Workshop> {
     })
 }
 
-/// Who is here, and who is not.
+/// Which peers are here, and which are not.
 #[expect(clippy::type_complexity, reason = "a pair of lists is what it is")]
 pub(super) fn find(
     config: &Config,
@@ -105,7 +105,7 @@ pub(super) fn find(
     Ok((found, skipped))
 }
 
-/// What results tell of them.
+/// What results say of them.
 pub(super) fn peer_rows(
     config: &Config,
     found: &[Found],

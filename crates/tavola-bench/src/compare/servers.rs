@@ -249,7 +249,7 @@ impl Running {
         usage::cpu_seconds(self.child.id())
     }
 
-    /// What its processes have in memory, but for mapped files below the folder.
+    /// What its processes have in memory, except mapped files below the folder.
     pub(crate) fn memory_bytes(&self, folder: &Path) -> Option<u64> {
         usage::memory_bytes(self.child.id(), folder)
     }

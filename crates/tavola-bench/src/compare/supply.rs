@@ -50,7 +50,7 @@ impl Stock<'_> {
     pub(super) fn server(&self, peer: &str) -> Found<Box<dyn Served>> {
         let kind = named(peer)?.server.ok_or("it has no server")?;
         self.workshop.server_is_there(kind)?;
-        Ok(Box::new(Anew {
+        Ok(Box::new(FreshServer {
             kind,
             cpu: self.cpu,
             folder: self.folder.join("server"),
@@ -91,7 +91,7 @@ fn text_of(path: &Path) -> Found<String> {
 
 /// A server that is stopped and started with nothing in it.
 #[derive(Serialize, Deserialize)]
-struct Anew {
+struct FreshServer {
     kind: Server,
     cpu: usize,
     folder: PathBuf,
@@ -102,14 +102,14 @@ struct Anew {
     running: Option<Running>,
 }
 
-/// What [`Served::within`] has told of.
+/// The state that [`Served::within`] described.
 pub(super) fn served(text: &str) -> Result<Box<dyn Served>> {
-    let anew: Anew = serde_json::from_str(text)
+    let server: FreshServer = serde_json::from_str(text)
         .map_err(|error| Error::io("understanding which server to start")(error))?;
-    Ok(Box::new(anew))
+    Ok(Box::new(server))
 }
 
-impl Served for Anew {
+impl Served for FreshServer {
     fn renew(&mut self) -> Result<String> {
         self.stop()?;
         let doing = "making a folder for a server";
@@ -153,7 +153,7 @@ impl Served for Anew {
             Server::Postgres => (folder.to_owned(), Some(room.to_owned())),
             _ => return None,
         };
-        let anew = Self {
+        let server = Self {
             kind: self.kind,
             cpu: self.cpu,
             folder,
@@ -161,11 +161,11 @@ impl Served for Anew {
             room,
             running: None,
         };
-        Some(serde_json::to_string(&anew).expect("it has a JSON form"))
+        Some(serde_json::to_string(&server).expect("it has a JSON form"))
     }
 }
 
-impl Anew {
+impl FreshServer {
     fn keep(&mut self, running: Running) -> String {
         self.running.insert(running).address.clone()
     }
@@ -181,7 +181,7 @@ impl Anew {
     }
 }
 
-impl Drop for Anew {
+impl Drop for FreshServer {
     fn drop(&mut self) {
         let _ = self.stop();
     }

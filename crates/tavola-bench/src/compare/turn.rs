@@ -36,7 +36,7 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// A repetition of a trial by a peer. What goes wrong is told in the run.
+    /// A repetition of a trial by a peer. Failures are reported in the run.
     pub(super) fn turn(&self, trial: &Trial, found: &Found, repetition: u32) -> Result<Run> {
         let folder = match found.peer.place {
             Place::Memory => &self.memory,
@@ -122,8 +122,8 @@ impl Ground {
             .server
             .filter(|kind| self.given.address(*kind).is_none());
         if server.is_some() {
-            let ways = [case.transport, peer.transport, Some(Transport::Unix)];
-            case.transport = ways.into_iter().flatten().next();
+            let transports = [case.transport, peer.transport, Some(Transport::Unix)];
+            case.transport = transports.into_iter().flatten().next();
             case.placement = case.placement.or(Some(Placement::One));
         }
         case
@@ -267,7 +267,7 @@ impl Crew {
         }
     }
 
-    /// Lets all go on at one instant; who is alone goes on by itself.
+    /// Lets all continue at one instant; a single one continues by itself.
     fn begin(&mut self) -> std::result::Result<Option<u64>, String> {
         if self.0.len() == 1 {
             return Ok(None);
@@ -440,21 +440,21 @@ pub(super) mod tests {
     pub(in crate::compare) const END: &str = r#"echo '{"end":true,"version":"7","keys":5}';"#;
 
     #[test]
-    fn where_a_server_is_is_told_unless_it_was_there_already() {
+    fn the_address_is_given_unless_the_server_ran_already() {
         let trial = plan("a", QUICK, Path::new("f")).remove(0);
         let mut ground = ground(Path::new(""));
-        let way = |ground: &Ground, name: &str| {
+        let transport = |ground: &Ground, name: &str| {
             let peer = peers::all().find(|peer| peer.name == name).unwrap();
             let case = ground.case(&trial, &peer);
             case.transport.zip(case.placement)
         };
         let unix = Some((Transport::Unix, Placement::One));
-        assert_eq!(way(&ground, "memcached"), unix);
+        assert_eq!(transport(&ground, "memcached"), unix);
         let tcp = Some((Transport::Tcp, Placement::One));
-        assert_eq!(way(&ground, "postgres-tcp"), tcp);
-        assert_eq!(way(&ground, "lmdb"), None);
+        assert_eq!(transport(&ground, "postgres-tcp"), tcp);
+        assert_eq!(transport(&ground, "lmdb"), None);
         ground.given.postgres = Some("postgres://elsewhere".to_owned());
-        assert_eq!(way(&ground, "postgres-tcp"), None);
+        assert_eq!(transport(&ground, "postgres-tcp"), None);
     }
 
     #[test]
@@ -466,7 +466,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_with_a_program_is_told() {
+    fn failures_of_a_program_are_reported() {
         let why = |script: &str| turn_of(script, 1).failed.unwrap();
         assert!(why("echo oops >&2; exit 3").contains("oops"));
         assert!(why(r#"echo '{"error":"no room"}'"#).contains("no room"));

@@ -1,21 +1,21 @@
 //! What a server uses meanwhile: the CPU time and the memory of all its processes.
 //!
 //! CPU time is that of the living by the scheduler's own count, to the nanosecond where the kernel
-//! keeps it, and of those who have ended by what their parents were told. Memory is each process's
+//! keeps it, and of those that have ended by what their parents got. Memory is each process's
 //! proportional share of what is mapped (PSS), so that nothing shared counts twice.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// How often the processes are looked at again when one came or went meanwhile.
-const LOOKS: usize = 8;
+/// How often the processes are listed again if one came or went meanwhile.
+const ATTEMPTS: usize = 8;
 
-/// CPU time of a process and all who descend from it, in seconds; none where the system does not
-/// tell.
+/// Returns the CPU time of a process and its descendants, in seconds, or `None` if the system does
+/// not show it.
 pub(super) fn cpu_seconds(pid: u32) -> Option<f64> {
     let mut before = family(pid)?;
-    for _ in 0..LOOKS {
+    for _ in 0..ATTEMPTS {
         let sum = before.iter().filter_map(|&pid| cpu_seconds_of(pid)).sum();
         let now = family(pid)?;
         if now == before {
@@ -26,7 +26,7 @@ pub(super) fn cpu_seconds(pid: u32) -> Option<f64> {
     None
 }
 
-/// What a process and all who descend from it have in memory, but for mapped files below `folder`.
+/// What a process and all who descend from it have in memory, except mapped files below `folder`.
 pub(super) fn memory_bytes(pid: u32, folder: &Path) -> Option<u64> {
     // A folder may be gone while its files are still mapped.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -74,10 +74,10 @@ fn cpu_seconds_of(pid: u32) -> Option<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let [user, system, user_of_ended, system_of_ended] = ticks(&stat)?;
     let second = rustix::param::clock_ticks_per_second() as f64;
-    let told = (user + system) as f64 / second;
+    let seconds = (user + system) as f64 / second;
     let ended = (user_of_ended + system_of_ended) as f64 / second;
     // What the scheduler counts is finer, but does not have threads that have ended.
-    Some(told.max(scheduled_seconds(pid)) + ended)
+    Some(seconds.max(scheduled_seconds(pid)) + ended)
 }
 
 /// CPU time of all threads, by the scheduler; 0 where it does not count.
@@ -104,7 +104,7 @@ fn ticks(stat: &str) -> Option<[u64; 4]> {
     times.try_into().ok()
 }
 
-/// The sum of PSS over mappings, but for those of files below the folder.
+/// The sum of PSS over mappings, except those of files below the folder.
 fn mapped_bytes(smaps: &str, folder: &Path) -> u64 {
     let (mut counts, mut kib) = (true, 0);
     for line in smaps.lines() {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn the_work_of_children_counts_and_so_does_that_of_the_ended() {
         let mut shell = Command::new("/bin/sh");
-        // One child ends; another, of which a line tells, waits for its end. What is in the
+        // One child ends; another, which a line announces, waits for its end. What is in the
         // background reads nothing of the shell's own input.
         let busy = "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done";
         let script = format!("exec 3<&0; ({busy}); ({busy}; echo done; read line <&3) & wait");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_who_is_not_there() {
+    fn nothing_is_reported_of_a_missing_process() {
         assert_eq!(cpu_seconds(u32::MAX), None);
         assert_eq!(memory_bytes(u32::MAX, Path::new("/tmp")), None);
     }

@@ -31,7 +31,7 @@ impl Trial {
         if self.workload == 'd' {
             let served = peer.server.is_some() == case.transport.is_some();
             let over = peer.transport.is_none() || peer.transport == case.transport;
-            // Other words than the plain ones of a server are for clients that can be told.
+            // Other words than the plain ones of a server are for clients that can be set so.
             let plain = case.protocol.as_deref().is_none_or(|word| word == "text")
                 && case.reply != Some(Reply::Noreply);
             if !served || !over || !plain && !peer.protocols {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_is_left_out_with_a_reason_and_who_is_not_meant_silently() {
+    fn unable_peers_are_left_out_with_a_reason_and_unselected_ones_silently() {
         let crowd = Trial {
             case: Case {
                 procs: 2,

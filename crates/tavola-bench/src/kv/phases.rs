@@ -197,7 +197,7 @@ impl Leader<'_> {
         let hot = self.config.hot_writer && matches!(phase, Phase::Get | Phase::Miss);
         if hot {
             let generation = self.newest;
-            self.crew.tell(self.procs(), &Job::Hammer { generation })?;
+            self.crew.send(self.procs(), &Job::Hammer { generation })?;
         }
         let rounds = self.config.min_ops.div_ceil(self.config.keys).max(1);
         let plan = self.plan(phase, rounds, u64::MAX);

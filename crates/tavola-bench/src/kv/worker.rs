@@ -245,10 +245,10 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
                     latency: None,
                 })
             });
-            let told = lines.next::<Job>();
+            let job = lines.next::<Job>();
             stop.store(true, Ordering::Relaxed);
             let done = hammer.join().expect("the writing thread does not panic");
-            told?;
+            job?;
             done
         })
     }

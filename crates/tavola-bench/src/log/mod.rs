@@ -55,7 +55,7 @@ const MOST_TEXT: usize = 16_360;
 /// How lines are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-enum Way {
+enum Method {
     /// A log without a drain, that keeps the last lines and shows none.
     TavolaFlight,
     /// A log with a drain, that makes writers wait when it is full.
@@ -70,7 +70,7 @@ enum Way {
     Tracing,
 }
 
-impl Way {
+impl Method {
     fn is_here(self) -> bool {
         cfg!(feature = "peers") || !matches!(self, Self::TracingAppender | Self::Tracing)
     }
@@ -116,14 +116,14 @@ and runs_writer_ns of all repetitions; or way and left_out, which says why.
 
 Examples:
   tavola-bench log
-  tavola-bench log --ways tavola-block,write --repeat 9
+  tavola-bench log --methods tavola-block,write --repeat 9
   tavola-bench log --procs 4 --threads 2 --log-bytes 64M
   tavola-bench log --file-dir /var/tmp                      files on a disk
   tavola-bench log --json | jq 'select(.way) | [.way, .writer_ns, .all_mlps]'";
 
 /// What people see of a line.
 pub const COLUMNS: &[&str] = &[
-    "way",
+    "method",
     "writer_ns",
     "p50_ns",
     "p99_ns",
@@ -156,12 +156,12 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = parse_size)]
     log_bytes: u64,
     /// How they log, with commas between [default: all]
-    #[arg(long, value_name = "WAY", value_delimiter = ',')]
-    ways: Vec<Way>,
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    methods: Vec<Method>,
     /// All stay on this CPU [default: where the system puts them]
     #[arg(long, value_name = "C")]
     cpu: Option<usize>,
-    /// Run all ways so often, one after the other each time; the medians count
+    /// Run all methods so often, one after the other each time; the medians count
     #[arg(long, short, value_name = "R", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -210,18 +210,18 @@ impl Config {
 /// Runs it; `emit` is given each line as soon as the last repetition of its way has run.
 pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
     config.check()?;
-    let all = Way::value_variants().iter().copied();
-    let asked = all.filter(|way| config.ways.is_empty() || config.ways.contains(way));
-    let (there, out): (Vec<Way>, Vec<Way>) = asked.partition(|way| way.is_here());
-    for way in out {
-        emit(&json!({"phase": "log", "way": way, "left_out": WITHOUT_PEERS}))?;
+    let all = Method::value_variants().iter().copied();
+    let asked = all.filter(|method| config.methods.is_empty() || config.methods.contains(method));
+    let (there, out): (Vec<Method>, Vec<Method>) = asked.partition(|method| method.is_here());
+    for method in out {
+        emit(&json!({"phase": "log", "method": method, "left_out": WITHOUT_PEERS}))?;
     }
     let mut scores: Vec<Vec<Score>> = there.iter().map(|_| Vec::new()).collect();
     for turn in 1..=config.repeat {
-        for (&way, scores) in there.iter().zip(&mut scores) {
-            scores.push(play(config, way)?);
+        for (&method, scores) in there.iter().zip(&mut scores) {
+            scores.push(play(config, method)?);
             if turn == config.repeat {
-                emit(&line(config, way, scores))?;
+                emit(&line(config, method, scores))?;
             }
         }
     }
@@ -242,15 +242,15 @@ struct Score {
     latencies: Vec<Summary>,
 }
 
-fn line(config: &Config, way: Way, scores: &[Score]) -> Value {
+fn line(config: &Config, method: Method, scores: &[Score]) -> Value {
     let of = |figure: fn(&Score) -> f64| scores.iter().map(figure).collect::<Vec<f64>>();
     let rates: Vec<f64> = scores.iter().filter_map(|score| score.all_mlps).collect();
     let latency = Latency::merged(scores.iter().flat_map(|score| &score.latencies));
     let kept = median(of(|score| score.kept as f64)) as u64;
     let line = json!({
-        "phase": "log", "way": way, "procs": config.procs, "threads": config.threads,
+        "phase": "log", "method": method, "procs": config.procs, "threads": config.threads,
         "lines": config.all(), "text_bytes": config.text_bytes,
-        "log_bytes": way.overload().map(|_| config.log_bytes),
+        "log_bytes": method.overload().map(|_| config.log_bytes),
         "writer_ns": median(of(|score| score.writer_ns)), "timed": latency.count(),
         "timer_ns": reading_ns(), "writer_mlps": median(of(|score| score.writer_mlps)),
         "all_mlps": (!rates.is_empty()).then(|| median(rates)), "kept": kept,
@@ -260,14 +260,14 @@ fn line(config: &Config, way: Way, scores: &[Score]) -> Value {
 }
 
 /// Logs all lines by a way, once, and counts them where they end.
-fn play(config: &Config, way: Way) -> Result<Score> {
-    let log = way.overload().map(|overload| {
+fn play(config: &Config, method: Method) -> Result<Score> {
+    let log = method.overload().map(|overload| {
         let options = LogOptions::new().bytes(config.log_bytes).overload(overload);
         Scratch::create_log(config.dir.as_deref(), &options)
     });
     let mut log = log.transpose()?;
     let dir = config.file_dir.as_deref().or(config.dir.as_deref());
-    let file = (way != Way::TavolaFlight).then(|| nameless_file(dir));
+    let file = (method != Method::TavolaFlight).then(|| nameless_file(dir));
     let file = file.transpose()?;
     let drain = match (&log, &file) {
         (Some((_, log)), Some(file)) => Some((log.drain()?, file.try_clone())),
@@ -292,7 +292,7 @@ fn play(config: &Config, way: Way) -> Result<Score> {
             &Setup {
                 leader_pid: std::process::id(),
                 cpu: config.cpu,
-                way,
+                method,
                 to: to.clone(),
                 first: process * config.threads,
                 threads: config.threads,
@@ -322,7 +322,7 @@ fn play(config: &Config, way: Way) -> Result<Score> {
     let (wrote, carried) = (wrote?, carried.transpose()?);
     crew.end()?;
     let log = log.as_ref().map(|(_, log)| log);
-    let kept = kept(config, way, log, file.as_ref(), carried)?;
+    let kept = kept(config, method, log, file.as_ref(), carried)?;
     let placed_ns = file.as_ref().map(|_| carried.map(|carried| carried.end_ns));
     Ok(score(config, start_ns, wrote, placed_ns, kept))
 }
@@ -330,7 +330,7 @@ fn play(config: &Config, way: Way) -> Result<Score> {
 /// Counts the lines where they end, which must be as they were logged.
 fn kept(
     config: &Config,
-    way: Way,
+    method: Method,
     log: Option<&Log>,
     file: Option<&File>,
     carried: Option<Carried>,
@@ -346,8 +346,8 @@ fn kept(
         (None, None) => {}
     }
     let dropped = log.map_or(0, Log::dropped);
-    match way {
-        Way::TavolaFlight | Way::TavolaDrop => tally.check_rest(config.share(), dropped)?,
+    match method {
+        Method::TavolaFlight | Method::TavolaDrop => tally.check_rest(config.share(), dropped)?,
         _ if dropped > 0 => return Err(Error::wrong("log", format!("{dropped} lines dropped"))),
         _ => tally.check_all(config.share())?,
     }

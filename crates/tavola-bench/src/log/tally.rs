@@ -11,7 +11,7 @@ const KINDS: u64 = 256;
 pub(super) const FEWEST_BYTES: usize = 8;
 /// As many as three digits hold, and CPUs.
 pub(super) const MOST_WRITERS: u32 = 256;
-/// How a drain's line begins that tells of dropped ones; no other does.
+/// How a drain's line begins that reports dropped ones; no other does.
 const DROPPED: &[u8] = b"-- ";
 /// What every way prints before a text.
 const LEVEL: &[u8] = b" INFO ";

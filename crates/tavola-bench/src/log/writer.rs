@@ -10,7 +10,7 @@ use rustix::thread::gettid;
 use serde::{Deserialize, Serialize};
 use tavola::{Level, Log, LogLine, LogSink, LogText};
 
-use super::Way;
+use super::Method;
 use super::tally::Texts;
 use crate::clock::{monotonic_ns, wait_until};
 use crate::crew::Answer;
@@ -28,7 +28,7 @@ const SAMPLE_EVERY: u64 = 61;
 pub(super) struct Setup {
     pub(super) leader_pid: u32,
     pub(super) cpu: Option<usize>,
-    pub(super) way: Way,
+    pub(super) method: Method,
     /// The log or the file.
     pub(super) to: PathBuf,
     /// The number of its first thread among all writers.
@@ -59,8 +59,8 @@ pub(super) struct Written {
 pub fn work() -> Result<()> {
     duty::work(|setup: Setup, lines| {
         follow(setup.leader_pid, setup.cpu)?;
-        match setup.way {
-            Way::TavolaFlight | Way::TavolaBlock | Way::TavolaDrop => {
+        match setup.method {
+            Method::TavolaFlight | Method::TavolaBlock | Method::TavolaDrop => {
                 // One handle, of which each thread has a clone. Nothing is to be shown.
                 let log = Log::open(&setup.to)?;
                 log.show_on_stderr(false);
@@ -70,7 +70,7 @@ pub fn work() -> Result<()> {
                 };
                 write_all(&setup, lines, pen, || {})
             }
-            Way::Write => write_all(&setup, lines, || Ok(stamped(appending(&setup)?)), || {}),
+            Method::Write => write_all(&setup, lines, || Ok(stamped(appending(&setup)?)), || {}),
             #[cfg(feature = "peers")]
             _ => over_appender(&setup, lines),
             #[cfg(not(feature = "peers"))]
@@ -205,7 +205,7 @@ fn over_appender(setup: &Setup, lines: &mut Lines) -> Result<()> {
             thread::sleep(Duration::from_micros(100));
         }
     };
-    if setup.way == Way::TracingAppender {
+    if setup.method == Method::TracingAppender {
         return write_all(setup, lines, || Ok(stamped(handle.clone())), hand_over);
     }
     let subscriber = tracing_subscriber::fmt()
@@ -263,7 +263,7 @@ mod tests {
         pen(&"x".repeat(16_360)).unwrap();
         drop(pen);
         assert_eq!(calls.len(), 2, "{calls:?}");
-        let who = format!("Z  INFO {}/", std::process::id());
-        assert!(calls[0].contains(&who) && calls[0].ends_with(" one\n"));
+        let process = format!("Z  INFO {}/", std::process::id());
+        assert!(calls[0].contains(&process) && calls[0].ends_with(" one\n"));
     }
 }

@@ -26,12 +26,12 @@
 //! | socket | processes | 4 bytes an element | whole elements move | blocks in the kernel |
 //! | iceoryx2 | processes | a sample an element | whole elements are copied | spins, then yields |
 //!
-//! `turns` is what the two sides do, `ways` and `peers` what they do it over.
+//! `turns` is what the two sides do, `channels` and `peers` what they do it over.
 
+mod channels;
 #[cfg(feature = "peers")]
 mod peers;
 mod turns;
-mod ways;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,7 +42,7 @@ use serde_json::json;
 use tavola::{QueueOptions, QueuePool};
 use tavola_program::units::parse_count;
 
-use self::turns::{Done, Plan, Side, Way};
+use self::turns::{Channel, Done, Plan, Side};
 use crate::crew::{Answer, Crew, WITHOUT_PEERS};
 use crate::duty::{self, Lines, answer, follow, usable_cpus};
 use crate::scratch::Scratch;
@@ -232,7 +232,7 @@ fn play(config: &Config, peer: Peer, plan: &Plan) -> Result<Done> {
     let at = match peer {
         Peer::Tavola => {
             let options = QueueOptions::new(plan.elements + 1, config.element_bytes);
-            let options = options.queues(ways::QUEUES);
+            let options = options.queues(channels::QUEUES);
             let (scratch, made) = Scratch::create_pool(config.dir.as_deref(), &options)?;
             let at = PathBuf::from(scratch.name());
             pool = Some((scratch, made));
@@ -263,13 +263,13 @@ fn play(config: &Config, peer: Peer, plan: &Plan) -> Result<Done> {
         scratch.unlink()?;
     }
     let start_ns = crew.start_ns();
-    crew.tell(0, &start_ns)?;
-    crew.tell(1, &start_ns)?;
+    crew.send(0, &start_ns)?;
+    crew.send(1, &start_ns)?;
     let (starter, returner) = (crew.done(0), crew.done(1));
     let done = together(starter, returner)?;
     crew.end()?;
     if let Some((_, pool)) = &pool {
-        ways::check(pool)?;
+        channels::check(pool)?;
     }
     Ok(done)
 }
@@ -324,9 +324,9 @@ pub fn work() -> Result<()> {
         match setup.peer {
             Peer::Tavola => {
                 let pool = QueuePool::open(&setup.at)?;
-                play_over(ways::Pool::open(pool, side, plan)?, &setup, lines)
+                play_over(channels::Pool::open(pool, side, plan)?, &setup, lines)
             }
-            Peer::Socket => play_over(ways::Socket::open(&name, side, plan)?, &setup, lines),
+            Peer::Socket => play_over(channels::Socket::open(&name, side, plan)?, &setup, lines),
             #[cfg(feature = "peers")]
             Peer::Iceoryx2 => play_over(peers::Services::open(&name, side, plan)?, &setup, lines),
             _ => Err(Error::worker(WITHOUT_PEERS)),
@@ -335,10 +335,10 @@ pub fn work() -> Result<()> {
 }
 
 /// The way stays open until the leader has heard both sides.
-fn play_over(mut way: impl Way, setup: &Setup, lines: &mut Lines) -> Result<()> {
+fn play_over(mut channel: impl Channel, setup: &Setup, lines: &mut Lines) -> Result<()> {
     answer(&Answer::<Done>::Ready)?;
     while let Some(start_ns) = lines.next()? {
-        let done = turns::play(setup.side, &mut way, &setup.plan, start_ns)?;
+        let done = turns::play(setup.side, &mut channel, &setup.plan, start_ns)?;
         answer(&Answer::Done(done))?;
     }
     Ok(())
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_must_tell_the_same_and_a_wrong_answer_counts_first() {
+    fn both_sides_must_agree_and_a_wrong_answer_counts_first() {
         let all = together(done(7, 7), done(7, 7)).unwrap();
         assert_eq!((all.sent, all.seconds()), (7, 2.0));
         for (starter, returner) in [((7, 7), (7, 8)), ((7, 7), (6, 7)), ((8, 7), (7, 7))] {

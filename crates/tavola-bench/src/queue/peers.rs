@@ -13,7 +13,7 @@ use iceoryx2::prelude::{
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 
 use super::together;
-use super::turns::{self, Done, Plan, Run, Side, WORD, Way, fill, number, word};
+use super::turns::{self, Channel, Done, Plan, Run, Side, WORD, fill, number, word};
 use crate::clock::monotonic_ns;
 use crate::duty::stay_on;
 use crate::{Error, Result};
@@ -25,9 +25,9 @@ const LEAD_NS: u64 = 3_000_000;
 pub(super) fn over_threads(plan: &Plan, cpus: [Option<usize>; 2]) -> Result<Done> {
     let sides = Array::pair(plan).into_iter().zip(cpus);
     let start_ns = monotonic_ns() + LEAD_NS;
-    let play = |((side, mut way), cpu)| {
+    let play = |((side, mut channel), cpu)| {
         stay_on(cpu)?;
-        turns::play(side, &mut way, plan, start_ns)
+        turns::play(side, &mut channel, plan, start_ns)
     };
     std::thread::scope(|scope| {
         let threads = sides.map(|side| scope.spawn(move || play(side)));
@@ -72,7 +72,7 @@ impl Array {
     }
 }
 
-impl Way for Array {
+impl Channel for Array {
     #[inline]
     fn take(&mut self, run: &mut Run, most: usize, waits: bool) -> Result<()> {
         if waits {
@@ -166,7 +166,7 @@ fn refused(error: impl std::fmt::Display) -> Error {
     Error::worker(format!("iceoryx2: {error}"))
 }
 
-impl Way for Services {
+impl Channel for Services {
     fn take(&mut self, run: &mut Run, most: usize, waits: bool) -> Result<()> {
         if waits {
             std::thread::yield_now();

@@ -71,7 +71,7 @@ pub(super) struct Run {
 }
 
 /// One side's end of the way there and the way back.
-pub(super) trait Way {
+pub(super) trait Channel {
     /// How many elements may be on the way at once.
     fn window(&self) -> u64 {
         u64::MAX
@@ -144,10 +144,10 @@ fn are_touched(words: &[AtomicU64], element: u32) -> bool {
 
 impl Run {
     /// Makes it one of elements that never moved.
-    fn renew(&mut self, numbers: std::ops::Range<u32>, way: &impl Way, plan: &Plan) {
+    fn renew(&mut self, numbers: std::ops::Range<u32>, channel: &impl Channel, plan: &Plan) {
         self.numbers.clear();
         self.numbers.extend(numbers);
-        if plan.touched && way.words(0).is_none() {
+        if plan.touched && channel.words(0).is_none() {
             let each = plan.element_bytes;
             self.bytes.resize(self.numbers.len() * each, 0);
             let places = self.bytes.chunks_exact_mut(each);
@@ -158,9 +158,9 @@ impl Run {
     }
 
     /// Takes at least one.
-    fn take(&mut self, way: &mut impl Way, most: usize) -> Result<()> {
+    fn take(&mut self, channel: &mut impl Channel, most: usize) -> Result<()> {
         for _ in 0..SPINS {
-            way.take(self, most, false)?;
+            channel.take(self, most, false)?;
             if !self.numbers.is_empty() {
                 return Ok(());
             }
@@ -170,7 +170,7 @@ impl Run {
         }
         let begin_ns = monotonic_ns();
         while monotonic_ns() - begin_ns < LOST_NS {
-            way.take(self, most, true)?;
+            channel.take(self, most, true)?;
             if !self.numbers.is_empty() {
                 return Ok(());
             }
@@ -188,7 +188,7 @@ impl Run {
         }
     }
 
-    fn touch(&mut self, way: &impl Way, plan: &Plan) -> Result<()> {
+    fn touch(&mut self, channel: &impl Channel, plan: &Plan) -> Result<()> {
         if !plan.touched {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Run {
         let mut right = true;
         for (at, &element) in self.numbers.iter().enumerate() {
             if element != plan.elements {
-                right &= match way.words(element) {
+                right &= match channel.words(element) {
                     Some(words) => are_touched(words, element),
                     None => {
                         let begin = at * plan.element_bytes;
@@ -213,8 +213,8 @@ impl Run {
     }
 
     /// How often the element at `at` was touched.
-    fn touches(&self, at: usize, way: &impl Way, plan: &Plan) -> u32 {
-        match way.words(self.numbers[at]) {
+    fn touches(&self, at: usize, channel: &impl Channel, plan: &Plan) -> u32 {
+        match channel.words(self.numbers[at]) {
             Some(words) => words[0].load(Relaxed) as u32,
             None => first(&self.bytes[at * plan.element_bytes..]) as u32,
         }
@@ -226,39 +226,44 @@ fn wrong<T>(what: String) -> Result<T> {
 }
 
 /// Plays a side from the common start on.
-pub(super) fn play(side: Side, way: &mut impl Way, plan: &Plan, start_ns: u64) -> Result<Done> {
+pub(super) fn play(
+    side: Side,
+    channel: &mut impl Channel,
+    plan: &Plan,
+    start_ns: u64,
+) -> Result<Done> {
     wait_until(start_ns);
     let done = Done {
         begin_ns: monotonic_ns(),
         ..Done::default()
     };
     match side {
-        Side::Starter => start(way, plan, done),
-        Side::Returner => give_back(way, plan, done),
+        Side::Starter => start(channel, plan, done),
+        Side::Returner => give_back(channel, plan, done),
     }
 }
 
-fn start(way: &mut impl Way, plan: &Plan, mut done: Done) -> Result<Done> {
-    let window = way.window();
+fn start(channel: &mut impl Channel, plan: &Plan, mut done: Done) -> Result<Done> {
+    let window = channel.window();
     let (mut run, mut next, mut clock_at) = (Run::default(), 0, CLOCK_MOVES);
     while done.sent < plan.moves {
         let room = (plan.moves - done.sent).min(plan.run as u64);
-        let on_way = done.sent - done.taken;
+        let in_flight = done.sent - done.taken;
         let fresh = room
             .min(u64::from(plan.elements - next))
-            .min(window.saturating_sub(on_way)) as u32;
+            .min(window.saturating_sub(in_flight)) as u32;
         match fresh {
             0 => {
-                run.take(way, room as usize)?;
+                run.take(channel, room as usize)?;
                 done.taken += run.numbers.len() as u64;
-                run.touch(way, plan)?;
+                run.touch(channel, plan)?;
             }
             fresh => {
-                run.renew(next..next + fresh, way, plan);
+                run.renew(next..next + fresh, channel, plan);
                 next += fresh;
             }
         }
-        way.send(&run)?;
+        channel.send(&run)?;
         done.sent += run.numbers.len() as u64;
         if done.sent >= clock_at {
             clock_at = done.sent + CLOCK_MOVES;
@@ -267,15 +272,15 @@ fn start(way: &mut impl Way, plan: &Plan, mut done: Done) -> Result<Done> {
             }
         }
     }
-    run.renew(plan.elements..plan.elements + 1, way, plan);
-    way.send(&run)?;
-    come_home(way, plan, run, next, &mut done)?;
+    run.renew(plan.elements..plan.elements + 1, channel, plan);
+    channel.send(&run)?;
+    come_home(channel, plan, run, next, &mut done)?;
     Ok(done)
 }
 
 /// The end of a case: all elements that have moved come home, and are counted.
 fn come_home(
-    way: &mut impl Way,
+    channel: &mut impl Channel,
     plan: &Plan,
     mut run: Run,
     moved: u32,
@@ -284,8 +289,8 @@ fn come_home(
     let mut is_here = vec![false; moved as usize];
     let (mut held, mut touches, mut is_end) = (Vec::new(), 0, false);
     while !is_end {
-        run.take(way, plan.run)?;
-        run.touch(way, plan)?;
+        run.take(channel, plan.run)?;
+        run.touch(channel, plan)?;
         let elements;
         (elements, is_end) = run.without_mark(plan);
         done.taken += elements.len() as u64;
@@ -296,7 +301,7 @@ fn come_home(
                 None => return wrong(format!("no element {element} was sent")),
             }
             if plan.touched {
-                touches += u64::from(run.touches(at, way, plan));
+                touches += u64::from(run.touches(at, channel, plan));
             }
         }
         held.extend_from_slice(elements);
@@ -317,15 +322,15 @@ fn come_home(
     }
     // With those that never moved, and the mark.
     held.extend(moved..=plan.elements);
-    way.end(&held)
+    channel.end(&held)
 }
 
-fn give_back(way: &mut impl Way, plan: &Plan, mut done: Done) -> Result<Done> {
+fn give_back(channel: &mut impl Channel, plan: &Plan, mut done: Done) -> Result<Done> {
     let mut run = Run::default();
     loop {
-        run.take(way, plan.run)?;
-        run.touch(way, plan)?;
-        way.send(&run)?;
+        run.take(channel, plan.run)?;
+        run.touch(channel, plan)?;
+        channel.send(&run)?;
         let (elements, is_end) = run.without_mark(plan);
         done.taken += elements.len() as u64;
         done.sent += elements.len() as u64;
@@ -345,7 +350,7 @@ mod tests {
     /// The other side is done at once, in `send`; it may be a bad one.
     struct Alone {
         mark: u32,
-        way: VecDeque<u32>,
+        channel: VecDeque<u32>,
         words: Vec<AtomicU64>,
         fault: Fault,
     }
@@ -360,10 +365,10 @@ mod tests {
         Spoils,
     }
 
-    impl Way for Alone {
+    impl Channel for Alone {
         fn take(&mut self, run: &mut Run, most: usize, _: bool) -> Result<()> {
-            let count = most.min(self.way.len());
-            run.numbers = self.way.drain(..count).collect();
+            let count = most.min(self.channel.len());
+            run.numbers = self.channel.drain(..count).collect();
             Ok(())
         }
 
@@ -374,18 +379,18 @@ mod tests {
                 let touched = match self.fault {
                     Fault::Loses if is_third => continue,
                     Fault::Doubles if is_third => {
-                        self.way.push_back(element);
+                        self.channel.push_back(element);
                         1
                     }
                     Fault::Swaps if is_third => {
-                        self.way.push_back(2);
+                        self.channel.push_back(2);
                         continue;
                     }
                     Fault::ForgetsTouches if is_third => 0,
                     Fault::Spoils if is_third => 1 << 32,
                     _ => 1,
                 };
-                self.way.push_back(element);
+                self.channel.push_back(element);
                 if element != self.mark {
                     words[0].fetch_add(touched, Relaxed);
                 }
@@ -407,13 +412,13 @@ mod tests {
             moves,
             limit_ns: u64::MAX,
         };
-        let mut way = Alone {
+        let mut channel = Alone {
             mark: 10,
-            way: VecDeque::new(),
+            channel: VecDeque::new(),
             words: (0..11).map(|at| AtomicU64::new(word(at, 0))).collect(),
             fault,
         };
-        play(Side::Starter, &mut way, &plan, 0)
+        play(Side::Starter, &mut channel, &plan, 0)
     }
 
     #[test]

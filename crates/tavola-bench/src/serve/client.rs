@@ -15,7 +15,7 @@ use crate::latency::Summary;
 /// Keys that one script of a longer task has.
 const PIECE: u64 = 100_000;
 /// Trips that are looked at after a run of sets.
-const LOOKED_AT: usize = 1000;
+const CHECKED: usize = 1000;
 
 /// The first line a client reads. Answered by `Ready`, when it is connected.
 #[derive(Serialize, Deserialize)]
@@ -139,7 +139,7 @@ impl Client {
         let done = trips::run(links, &script, load.depth(), run.seconds)?;
         if load.sets() {
             let set = (done.ops as usize).min(script.indices.len());
-            let indices = spaced(&script.indices[..set], LOOKED_AT);
+            let indices = spaced(&script.indices[..set], CHECKED);
             self.links[0].all(&Script::over(Load::Get, indices, sort))?;
         }
         Ok(done)

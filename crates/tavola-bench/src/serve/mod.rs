@@ -7,19 +7,19 @@
 //!
 //! ```text
 //! leader ── starts servers, connects clients, removes the folder ── asks for a run ── CPU time ──
-//! client    connects, stores all keys                               └ trip ─ trip ─ … ┘ tells
+//! client    connects, stores all keys                               └ trip ─ trip ─ … ┘ reports
 //! ```
 //!
 //! - A *trip* is what a client sends before it waits, and all that is answered to it. Its latency
 //!   is that of the whole trip: of one request, or of a pipeline of 100.
 //! - Requests and the answers to come are made before a run, by `tavola-proto`; what comes is
-//!   compared byte for byte, but for unique numbers. What was set is read back after each run.
+//!   compared byte for byte, except unique numbers. What was set is read back after each run.
 //! - *One CPU*: the client and all threads of the server share one. *Two CPUs*: the client has one,
 //!   the server another, or all others where it has several threads. This decides more than which
 //!   server it is: waking up across CPUs takes longer than answering.
 //! - Busy loops on the servers' CPUs show what a server loses beside other work: one that spins
 //!   there waits for their slices.
-//! - CPU time is that of the server's process, by `/proc/PID/stat`, in steps of 10 ms as a rule.
+//! - CPU time is that of the server's process, by `/proc/PID/stat`, in steps of 10 ms usually.
 
 mod client;
 mod keys;
@@ -40,7 +40,7 @@ pub use pair::run;
 use crate::compare::job::Transport;
 use crate::{Error, Result};
 
-/// Who serves.
+/// The server that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -218,7 +218,7 @@ pub struct Config {
     /// Bytes of their values
     #[arg(long, short, value_name = "V", default_value_t = 32)]
     pub value_bytes: usize,
-    /// Items whose memory is told
+    /// Items whose memory is reported
     #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count)]
     pub items: u64,
     /// Pairs of runs
@@ -240,7 +240,7 @@ pub struct Config {
 
 impl Config {
     /// `--quick` instead of other numbers.
-    fn settled(&self) -> Self {
+    fn with_quick_numbers(&self) -> Self {
         match self.quick {
             false => self.clone(),
             true => Self {

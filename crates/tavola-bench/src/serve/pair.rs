@@ -23,7 +23,7 @@ const CONNECTIONS: usize = 50;
 
 /// Runs it; `emit` is given each line as soon as it is known.
 pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
-    let mut config = config.settled();
+    let mut config = config.with_quick_numbers();
     config.check()?;
     config.tavola = command::find(config.tavola.as_deref())?.map(Into::into);
     if config.tavola.is_none() {
@@ -294,7 +294,7 @@ mod tests {
     fn rates_are_medians_and_ratios_those_within_the_pairs() {
         let ours = samples(&[(100_000, 0.5), (300_000, 0.5), (240_000, 0.6)]);
         let theirs = samples(&[(50_000, 0.5), (300_000, 1.0), (200_000, 1.0)]);
-        let told = rate(&ours);
+        let rates = rate(&ours);
         for (name, wanted) in [
             ("least_kops", 100.0),
             ("kops", 240.0),
@@ -303,8 +303,8 @@ mod tests {
             ("cpu_us", 2.5),
         ] {
             assert!(
-                (told[name].as_f64().unwrap() - wanted).abs() < 0.1,
-                "{told}"
+                (rates[name].as_f64().unwrap() - wanted).abs() < 0.1,
+                "{rates}"
             );
         }
         let ratios = ratios(&[ours, theirs]).unwrap();

@@ -9,7 +9,7 @@ use super::Load;
 use super::keys::{Kind, key, value};
 use crate::order::Order;
 
-/// Where the unique number stands in a binary answer.
+/// Where the unique number is in a binary answer.
 const CAS: std::ops::Range<usize> = 16..24;
 /// The binary opcodes of a quiet get and of a no-op.
 const GETQ: u8 = 0x09;
@@ -101,7 +101,7 @@ impl Script {
     }
 
     fn meta(&mut self, key: &[u8], data: &[u8]) {
-        let flags = Flags::of(&[Flag::TellKey, Flag::TellValue]);
+        let flags = Flags::of(&[Flag::ReturnKey, Flag::ReturnValue]);
         meta::ask::get(&mut self.asks, key, &flags).expect("keys are words");
         let head = format!("VA {} k", data.len());
         for part in [head.as_bytes(), key, b"\r\n", data, b"\r\n"] {

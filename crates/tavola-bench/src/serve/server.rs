@@ -113,14 +113,14 @@ impl Server {
     /// Seconds of CPU that it has taken so far.
     pub(super) fn cpu_seconds(&self) -> Result<f64> {
         let seconds = self.running.cpu_seconds();
-        seconds.ok_or_else(|| Error::worker("a server does not tell its CPU time"))
+        seconds.ok_or_else(|| Error::worker("a server does not report its CPU time"))
     }
 
-    /// Bytes of memory: what the process has for itself and of files, and the table's file, whoever
-    /// has touched it.
+    /// Bytes of memory: what the process has for itself and of files, and the whole file of the
+    /// table, though other processes use it, too.
     pub(super) fn memory_bytes(&self) -> Result<u64> {
         let own = self.running.memory_bytes(&self.store);
-        let own = own.ok_or_else(|| Error::worker("a server does not tell its memory"))?;
+        let own = own.ok_or_else(|| Error::worker("a server does not report its memory"))?;
         let Some(table) = &self.table else {
             return Ok(own);
         };

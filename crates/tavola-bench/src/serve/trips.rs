@@ -174,13 +174,13 @@ fn side_by_side(
         source: errno.into(),
     };
     let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(refused)?;
-    let mut under_way = Vec::with_capacity(links.len());
+    let mut pending = Vec::with_capacity(links.len());
     let count = links.len();
     for (at, link) in links.iter_mut().enumerate() {
         let data = EventData::new_u64(at as u64);
         epoll::add(&epoll, &link.socket, data, EventFlags::IN).map_err(refused)?;
         let trip = at * script.trips() / count;
-        under_way.push((trip, monotonic_ns()));
+        pending.push((trip, monotonic_ns()));
         link.ask(script, trip)?;
     }
     let (mut trips, mut left) = (0, count);
@@ -191,7 +191,7 @@ fn side_by_side(
         epoll::wait(&epoll, room, None).map_err(refused)?;
         for event in &events {
             let at = event.data.u64() as usize;
-            let (trip, then) = under_way[at];
+            let (trip, then) = pending[at];
             if !links[at].hear(script, trip)? {
                 continue;
             }
@@ -203,7 +203,7 @@ fn side_by_side(
                 continue;
             }
             let trip = (trip + 1) % script.trips();
-            under_way[at] = (trip, now);
+            pending[at] = (trip, now);
             links[at].ask(script, trip)?;
         }
     }

@@ -41,11 +41,11 @@ enum State {
     In(u8),
 }
 
-/// New items wait in a small queue, a tenth of the room; those asked for twice or more go on to the
-/// main queue. The others are remembered while they are among the last that left, as many as the
-/// main queue has: an item that returns then goes to the main queue at once. There is no queue of
-/// these: each item that leaves gets the next number, so the place of one that has returned stays
-/// taken until it would have left.
+/// New items wait in a small queue, a tenth of the room; those asked for twice or more continue to
+/// the main queue. The others are remembered while they are among the last that left, as many as
+/// the main queue has: an item that returns then goes to the main queue at once. There is no queue
+/// of these: each item that leaves gets the next number, so the place of one that has returned
+/// stays taken until it would have left.
 struct S3Fifo {
     small: VecDeque<u32>,
     main: VecDeque<u32>,

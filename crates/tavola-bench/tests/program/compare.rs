@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Desk;
+use crate::Shell;
 
 /// A run of workload i with these arguments, its stores and results in the desk's folder.
-fn compare(desk: &Desk, args: &[&str]) -> Output {
-    command(desk, args).output().expect("the command starts")
+fn compare(shell: &Shell, args: &[&str]) -> Output {
+    command(shell, args).output().expect("the command starts")
 }
 
-fn command(desk: &Desk, args: &[&str]) -> std::process::Command {
-    command_of(desk, "i", args)
+fn command(shell: &Shell, args: &[&str]) -> std::process::Command {
+    command_of(shell, "i", args)
 }
 
-fn command_of(desk: &Desk, workload: &str, args: &[&str]) -> std::process::Command {
+fn command_of(shell: &Shell, workload: &str, args: &[&str]) -> std::process::Command {
     let path = |name: &str| {
-        let path = desk.dir.path().join(name);
+        let path = shell.dir.path().join(name);
         fs::create_dir_all(&path).unwrap();
         path.into_os_string().into_string().unwrap()
     };
@@ -29,7 +29,7 @@ fn command_of(desk: &Desk, workload: &str, args: &[&str]) -> std::process::Comma
     let head = [
         "compare", "--quick", "--only", workload, "--repeat", "1", "--json",
     ];
-    let mut command = desk.command(&head);
+    let mut command = shell.command(&head);
     command.args(["--out", &out, "--dir", &stores]).args(args);
     command
 }
@@ -46,10 +46,10 @@ fn is_empty(path: &Path) -> bool {
 
 #[test]
 fn two_stores_are_compared_and_nothing_is_left_behind() {
-    let desk = Desk::new();
-    let output = compare(&desk, &["--peers", "std-mutex,tavola-rust"]);
+    let shell = Shell::new();
+    let output = compare(&shell, &["--peers", "std-mutex,tavola-rust"]);
     let results = results(&output);
-    let file = fs::read(desk.dir.path().join("out/results.json")).unwrap();
+    let file = fs::read(shell.dir.path().join("out/results.json")).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&file).unwrap(), results);
     assert_eq!(results["schema"], 2);
     assert!(results["machine"]["cpus"].as_u64().unwrap() >= 1);
@@ -66,17 +66,20 @@ fn two_stores_are_compared_and_nothing_is_left_behind() {
         }
     }
     assert_eq!(results["left_out"].as_array().unwrap().len(), 0);
-    assert!(is_empty(&desk.dir.path().join("stores")), "stores are gone");
-    let out = fs::read_dir(desk.dir.path().join("out")).unwrap();
+    assert!(
+        is_empty(&shell.dir.path().join("stores")),
+        "stores are gone"
+    );
+    let out = fs::read_dir(shell.dir.path().join("out")).unwrap();
     let mut names: Vec<_> = out.map(|file| file.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["report.html", "results.json"]);
 }
 
 #[test]
-fn who_is_not_here_is_skipped_with_the_reason() {
-    let desk = Desk::new();
-    let mut command = command(&desk, &["--peers", "lmdb,std-mutex"]);
+fn a_missing_peer_is_skipped_with_the_reason() {
+    let shell = Shell::new();
+    let mut command = command(&shell, &["--peers", "lmdb,std-mutex"]);
     let results = results(&command.env("PATH", "/nowhere").output().unwrap());
     let peers = results["peers"].as_array().unwrap();
     let lmdb = peers.iter().find(|peer| peer["name"] == "lmdb").unwrap();
@@ -87,13 +90,16 @@ fn who_is_not_here_is_skipped_with_the_reason() {
     assert!(rows.iter().all(|row| row["peer"] == "std-mutex") && !rows.is_empty());
 }
 
-/// A run that is told to end writes what was measured by then.
+/// A run that is asked to end writes what was measured by then.
 #[test]
 fn a_run_that_was_ended_has_what_it_measured() {
-    let desk = Desk::new();
-    let (out, stores) = (desk.dir.path().join("out"), desk.dir.path().join("stores"));
+    let shell = Shell::new();
+    let (out, stores) = (
+        shell.dir.path().join("out"),
+        shell.dir.path().join("stores"),
+    );
     let args = "compare --quick --only ei --peers std-mutex --repeat 1000";
-    let mut command = desk.command(&crate::words(args));
+    let mut command = shell.command(&crate::words(args));
     command.arg("--out").arg(&out).arg("--dir").arg(&stores);
     let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -103,7 +109,7 @@ fn a_run_that_was_ended_has_what_it_measured() {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    let file = fs::read(desk.dir.path().join("out/results.json")).unwrap();
+    let file = fs::read(shell.dir.path().join("out/results.json")).unwrap();
     let results: Value = serde_json::from_slice(&file).unwrap();
     assert!(!results["rows"].as_array().unwrap().is_empty(), "{results}");
     assert!(is_empty(&stores), "stores are gone");
@@ -111,14 +117,14 @@ fn a_run_that_was_ended_has_what_it_measured() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     for (args, word) in [
         (["--peers", "nobody"], "nobody"),
         (["--only", "x"], "no workload x"),
         (["--repeat", "0"], "at least 1"),
     ] {
-        let mut command = desk.command(&["compare", "--quick"]);
-        command.arg("--out").arg(desk.dir.path().join("out"));
+        let mut command = shell.command(&["compare", "--quick"]);
+        command.arg("--out").arg(shell.dir.path().join("out"));
         let output = command.args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -128,17 +134,17 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn a_page_gets_its_table() {
-    let desk = Desk::new();
-    let page = desk.dir.path().join("page.md");
+    let shell = Shell::new();
+    let page = shell.dir.path().join("page.md");
     let text = "# Page\n<!-- compare -->\nold\n<!-- end of compare -->\nafter\n";
     fs::write(&page, text).unwrap();
     let args = ["--peers", "std-mutex", "--page", page.to_str().unwrap()];
     // A run without the figures of the table leaves the page as it is, and says so.
-    let output = compare(&desk, &args);
+    let output = compare(&shell, &args);
     assert!(String::from_utf8_lossy(&output.stderr).contains("page.md stays as it is"));
     results(&output);
     assert_eq!(fs::read_to_string(&page).unwrap(), text);
-    results(&command_of(&desk, "e", &args).output().unwrap());
+    results(&command_of(&shell, "e", &args).output().unwrap());
     let written = fs::read_to_string(&page).unwrap();
     assert!(written.starts_with("# Page\n") && written.ends_with("\nafter\n"));
     assert!(
@@ -148,8 +154,8 @@ fn a_page_gets_its_table() {
     // Also without measuring anything.
     fs::write(&page, text).unwrap();
     let again = |page: &Path| {
-        let mut command = desk.command(&["compare", "--report-only"]);
-        command.arg(desk.dir.path().join("out/results.json"));
+        let mut command = shell.command(&["compare", "--report-only"]);
+        command.arg(shell.dir.path().join("out/results.json"));
         command.arg("--page").arg(page).output().unwrap()
     };
     assert!(again(&page).status.success());
@@ -161,11 +167,11 @@ fn a_page_gets_its_table() {
 
 /// Kills, full disks and the rest, on a table and on what it is compared with.
 #[test]
-fn the_torment_of_a_table_is_told() {
-    let desk = Desk::new();
+fn the_torment_of_a_table_is_reported() {
+    let shell = Shell::new();
     let args = ["--only", "torment", "--peers", "tavola"];
-    let path = |name: &str| desk.dir.path().join(name).into_os_string();
-    let mut command = desk.command(&["compare", "--quick", "--json"]);
+    let path = |name: &str| shell.dir.path().join(name).into_os_string();
+    let mut command = shell.command(&["compare", "--quick", "--json"]);
     command.args(args).arg("--out").arg(path("out"));
     let first = results(&command.arg("--dir").arg(path("stores")).output().unwrap());
     let rows = first["torment"].as_array().unwrap();
@@ -194,17 +200,20 @@ fn the_torment_of_a_table_is_told() {
     assert_eq!(rows[0]["outcome"], "holds", "{}", rows[0]);
     assert_eq!(rows[0]["trials"], 12);
     assert_eq!(first["rows"].as_array().unwrap().len(), 0);
-    assert!(is_empty(&desk.dir.path().join("stores")), "stores are gone");
+    assert!(
+        is_empty(&shell.dir.path().join("stores")),
+        "stores are gone"
+    );
 }
 
 /// Of servers also what they have kept when they are killed.
 #[test]
-fn the_torment_of_servers_is_told() {
+fn the_torment_of_servers_is_reported() {
     crate::command::tavola();
-    let desk = Desk::new();
-    let mut command = desk.command(&["compare", "--quick", "--json"]);
+    let shell = Shell::new();
+    let mut command = shell.command(&["compare", "--quick", "--json"]);
     command.args(["--only", "torment", "--peers", "postgres-unix,tavola-serve"]);
-    let output = command.arg("--out").arg(desk.dir.path()).output().unwrap();
+    let output = command.arg("--out").arg(shell.dir.path()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     let results = results(&output);
     let rows = results["torment"].as_array().unwrap();
@@ -213,7 +222,7 @@ fn the_torment_of_servers_is_told() {
             .find(|row| row["peer"] == peer && row["trial"] == trial)
     };
     for peer in ["postgres-unix", "tavola-serve"] {
-        // Who is not tried is missed with what it lacks.
+        // A peer that is not tried is listed with what it lacks.
         if let Some(why) = errors.lines().find_map(|line| {
             let why = line.strip_prefix("# without ")?.strip_prefix(peer)?;
             why.strip_prefix(": ")

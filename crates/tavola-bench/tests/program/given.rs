@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::Desk;
+use crate::Shell;
 
 const DRIVER: &str = "PostgreSQL Unicode";
 
@@ -109,7 +109,7 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Commits so far: told by servers a moment late.
+    /// Commits so far: reported by servers a moment late.
     fn commits(&self) -> u64 {
         let statement = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'";
         self.ask(statement).parse().unwrap()
@@ -160,9 +160,9 @@ fn programs() -> Option<PathBuf> {
 
 /// A run; `None`: a peer of it is not here.
 fn compare(args: &[&str]) -> Option<Value> {
-    let desk = Desk::new();
-    let mut command = desk.command(&["compare", "--quick", "--repeat", "1", "--json"]);
-    let out = desk.dir.path().join("out");
+    let shell = Shell::new();
+    let mut command = shell.command(&["compare", "--quick", "--repeat", "1", "--json"]);
+    let out = shell.dir.path().join("out");
     command.args(args).arg("--out").arg(&out);
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -312,7 +312,7 @@ fn a_server_of_sql_is_asked_through_odbc_and_left_as_it_was() {
 }
 
 #[test]
-fn who_asks_a_server_that_is_not_there_says_so() {
+fn a_missing_server_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://x@{}/x", listener.local_addr().unwrap());
     drop(listener);

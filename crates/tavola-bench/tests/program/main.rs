@@ -15,11 +15,11 @@ mod queues;
 mod serves;
 mod traces;
 
-struct Desk {
+struct Shell {
     dir: TempDir,
 }
 
-impl Desk {
+impl Shell {
     fn new() -> Self {
         Self {
             dir: tempfile::tempdir_in("/dev/shm").expect("/dev/shm is writable"),
@@ -104,8 +104,8 @@ fn check_phase(line: &Value, procs: usize) {
 }
 
 #[test]
-fn each_phase_has_a_line_and_the_last_line_tells_the_memory() {
-    let lines = Desk::new().kv(&[]);
+fn each_phase_has_a_line_and_the_last_line_reports_the_memory() {
+    let lines = Shell::new().kv(&[]);
     assert_eq!(phases(&lines), ["put", "over", "mix", "get", "miss"]);
     lines[..5].iter().for_each(|line| check_phase(line, 1));
     assert_eq!(number(&lines[0], "ops"), 3000.0, "each key is put once");
@@ -124,9 +124,9 @@ fn each_phase_has_a_line_and_the_last_line_tells_the_memory() {
 fn a_cache_is_put_into_beyond_its_capacity() {
     let sizes = ["--value-bytes", "1000", "--procs", "2"];
     let cache = ["--capacity", "1M", "--phases", "put"];
-    let lines = Desk::new().kv(&sizes);
+    let lines = Shell::new().kv(&sizes);
     assert!(number(&lines[5], "resident_bytes") > 3e6);
-    let lines = Desk::new().kv(&[&sizes[..], &cache].concat());
+    let lines = Shell::new().kv(&[&sizes[..], &cache].concat());
     check_phase(&lines[0], 2);
     assert_eq!(number(&lines[0], "ops"), 3000.0);
     assert!(number(&lines[1], "resident_bytes") <= (1 << 20) as f64);
@@ -134,7 +134,7 @@ fn a_cache_is_put_into_beyond_its_capacity() {
 
 #[test]
 fn a_cache_that_all_keys_fit_in_has_every_phase() {
-    let lines = Desk::new().kv(&["--capacity", "8M", "--procs", "2"]);
+    let lines = Shell::new().kv(&["--capacity", "8M", "--procs", "2"]);
     for line in &lines[..5] {
         check_phase(line, 2);
     }
@@ -143,12 +143,12 @@ fn a_cache_that_all_keys_fit_in_has_every_phase() {
 
 #[test]
 fn batches_and_several_processes_and_other_sizes() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     for (procs, sizes) in [(2, ["8", "100"]), (3, ["5", "1"]), (1, ["20", "0"])] {
         let count = procs.to_string();
         let [key, value] = sizes;
         let sizes = ["--key-bytes", key, "--value-bytes", value, "--batch", "32"];
-        let lines = desk.kv(&[&sizes[..], &["--procs", &count]].concat());
+        let lines = shell.kv(&[&sizes[..], &["--procs", &count]].concat());
         lines[..5].iter().for_each(|line| check_phase(line, procs));
         let batches: Vec<f64> = lines[..5]
             .iter()
@@ -160,7 +160,7 @@ fn batches_and_several_processes_and_other_sizes() {
 
 #[test]
 fn only_the_phases_asked_for_are_reported() {
-    let lines = Desk::new().kv(&["--phases", "get,miss", "--no-latency", "--pin"]);
+    let lines = Shell::new().kv(&["--phases", "get,miss", "--no-latency", "--pin"]);
     assert_eq!(phases(&lines), ["get", "miss"]);
     assert!(lines[0].get("p50_ns").is_none());
 }
@@ -176,7 +176,7 @@ fn a_cpu() -> usize {
 #[test]
 fn repetitions_report_their_median_and_all_of_them() {
     let cpu = a_cpu().to_string();
-    let lines = Desk::new().kv(&["--repeat", "3", "--cpu", &cpu, "--phases", "put,get"]);
+    let lines = Shell::new().kv(&["--repeat", "3", "--cpu", &cpu, "--phases", "put,get"]);
     for line in &lines[..2] {
         let mut runs: Vec<f64> = line["runs"]
             .as_array()
@@ -192,8 +192,8 @@ fn repetitions_report_their_median_and_all_of_them() {
 
 #[test]
 fn a_hot_key_is_read_while_another_process_writes_it() {
-    let desk = Desk::new();
-    let lines = desk.kv(&[
+    let shell = Shell::new();
+    let lines = shell.kv(&[
         "--dist",
         "hot",
         "--hot-writer",
@@ -210,7 +210,7 @@ fn a_hot_key_is_read_while_another_process_writes_it() {
 
 #[test]
 fn huge_pages_are_asked_for_before_the_reading_phases() {
-    let lines = Desk::new().kv(&["--collapse"]);
+    let lines = Shell::new().kv(&["--collapse"]);
     assert_eq!(
         phases(&lines),
         ["put", "over", "collapse", "mix", "get", "miss"]
@@ -220,8 +220,8 @@ fn huge_pages_are_asked_for_before_the_reading_phases() {
 
 #[test]
 fn people_get_a_table() {
-    let desk = Desk::new();
-    let output = desk.run(&["kv", "--keys", "2K", "--min-ops", "2K", "--procs", "2"]);
+    let shell = Shell::new();
+    let output = shell.run(&["kv", "--keys", "2K", "--min-ops", "2K", "--procs", "2"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
     for word in ["p999_ns", "put", "miss", "bytes_per_key: "] {
@@ -231,35 +231,35 @@ fn people_get_a_table() {
 
 #[test]
 fn open_iter_and_uid_report_what_they_measured() {
-    let desk = Desk::new();
-    let output = desk.run(&["open", "--repeat", "200", "--json"]);
+    let shell = Shell::new();
+    let output = shell.run(&["open", "--repeat", "200", "--json"]);
     let open: Value = serde_json::from_slice(&output.stdout).unwrap();
     let parts = number(&open, "open_us") + number(&open, "get_us") + number(&open, "close_us");
     assert!((number(&open, "us_each") - parts).abs() < 0.01, "{open}");
     assert_eq!(number(&open, "count"), 200.0);
-    let output = desk.run(&["iter", "--keys", "5K", "--json", "--repeat", "3"]);
+    let output = shell.run(&["iter", "--keys", "5K", "--json", "--repeat", "3"]);
     let iter: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(number(&iter, "mops") > 0.0);
     assert_eq!(iter["runs"].as_array().unwrap().len(), 3);
-    let output = desk.run(&["uid", "--keys", "5K", "--json", "--repeat", "3"]);
+    let output = shell.run(&["uid", "--keys", "5K", "--json", "--repeat", "3"]);
     let uid: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(number(&uid, "uid_get_mops") > 0.0 && number(&uid, "set_ratio") > 0.0);
     assert!(number(&uid, "bytes_per_key") > number(&uid, "plain_bytes_per_key"));
-    let output = desk.run(&["uid", "--keys", "5K", "--repeat", "3"]);
+    let output = shell.run(&["uid", "--keys", "5K", "--repeat", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
         text.contains("uid_get_mops: ") && text.contains("keys: 5,000"),
         "{text}"
     );
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 #[test]
 fn tags_are_compared_with_none() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let run = |args: &[&str]| {
         let args = [&["tags", "--keys", "3K", "--repeat", "1"], args].concat();
-        String::from_utf8(desk.run(&args).stdout).unwrap()
+        String::from_utf8(shell.run(&args).stdout).unwrap()
     };
     let text = run(&["--json"]);
     let lines: Vec<Value> = text
@@ -278,14 +278,14 @@ fn tags_are_compared_with_none() {
         text.contains("get_ratio") && text.contains("3,000"),
         "{text}"
     );
-    let lines = desk.lines(&words("copy --json --repeat 2"));
+    let lines = shell.lines(&words("copy --json --repeat 2"));
     let sizes: Vec<f64> = lines
         .iter()
         .map(|line| number(line, "value_bytes"))
         .collect();
     assert_eq!(sizes, [8192.0, 65_536.0, 1_048_576.0]);
     assert!(lines.iter().all(|line| number(line, "get_ratio") > 0.0));
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 const COMPARISONS: [&str; 5] = ["one-cpu", "crowd", "readers", "hot-readers", "hot-writer"];
@@ -303,8 +303,8 @@ fn check_ratio(line: &Value, pairs: usize) {
 }
 
 #[test]
-fn each_comparison_has_a_line_a_phase_or_tells_why_it_was_left_out() {
-    let lines = Desk::new().scale(&["--repeat", "1"]);
+fn each_comparison_has_a_line_a_phase_or_says_why_it_was_left_out() {
+    let lines = Shell::new().scale(&["--repeat", "1"]);
     for name in COMPARISONS {
         let its = lines.iter().filter(|line| line["compare"] == name);
         let its: Vec<Value> = its.cloned().collect();
@@ -328,9 +328,9 @@ fn each_comparison_has_a_line_a_phase_or_tells_why_it_was_left_out() {
 
 #[test]
 fn only_the_comparisons_and_phases_asked_for_are_made() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let only = ["--only", "readers", "--only", "one-cpu"];
-    let lines = desk.scale(&[&only[..], &["--phases", "miss,put", "--repeat", "2"]].concat());
+    let lines = shell.scale(&[&only[..], &["--phases", "miss,put", "--repeat", "2"]].concat());
     let names: Vec<&Value> = lines.iter().map(|line| &line["compare"]).collect();
     assert_eq!(names, ["one-cpu", "one-cpu", "readers"]);
     assert_eq!(phases(&lines), ["put", "miss"]);
@@ -340,24 +340,24 @@ fn only_the_comparisons_and_phases_asked_for_are_made() {
 
 #[test]
 fn comparisons_that_are_not_known_or_cannot_be_are_refused() {
-    let desk = Desk::new();
-    let output = desk.run(&["scale", "--only", "flock"]);
+    let shell = Shell::new();
+    let output = shell.run(&["scale", "--only", "flock"]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     for name in COMPARISONS {
         assert!(text.contains(name), "no {name} in\n{text}");
     }
     for wrong in [["--repeat", "0"], ["--keys", "3"], ["--phases", "fly"]] {
-        let output = desk.run(&[&["scale"], &wrong[..]].concat());
+        let output = shell.run(&[&["scale"], &wrong[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 #[test]
 fn options_out_of_bounds_are_refused() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     for wrong in [
         &["--keys", "0"][..],
         &["--keys", "300", "--key-bytes", "1"],
@@ -368,21 +368,21 @@ fn options_out_of_bounds_are_refused() {
         &["--capacity", "1M", "--value-bytes", "1000"],
         &["--capacity", "1K", "--phases", "put"],
     ] {
-        let output = desk.run(&[&["kv"], wrong].concat());
+        let output = shell.run(&[&["kv"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 /// Speaks the leader's part to a worker, over a table whose value of one key is wrong.
 #[test]
 fn a_wrong_or_missing_answer_is_noticed() {
-    let desk = Desk::new();
-    let path = desk.dir.path().join("wrong");
+    let shell = Shell::new();
+    let path = shell.dir.path().join("wrong");
     let table = tavola::Table::options().open(&path).unwrap();
     table.set(b"nothing", b"that is asked for").unwrap();
-    let mut worker = desk.command(&["worker"]);
+    let mut worker = shell.command(&["worker"]);
     let mut child = worker
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -416,9 +416,9 @@ fn a_wrong_or_missing_answer_is_noticed() {
 
 #[test]
 fn nothing_is_left_when_it_is_killed_in_the_middle() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let args = words("kv --keys 50K --min-ops 1000M --no-latency --json");
-    let mut child = desk.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = shell.command(&args).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(
         lines.next().unwrap().unwrap().contains("put"),
@@ -426,8 +426,8 @@ fn nothing_is_left_when_it_is_killed_in_the_middle() {
     );
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(desk.tables(), 0);
-    let mine = desk.dir.path().as_os_str().as_encoded_bytes();
+    assert_eq!(shell.tables(), 0);
+    let mine = shell.dir.path().as_os_str().as_encoded_bytes();
     let until = Instant::now() + Duration::from_secs(60);
     while mappings_of(mine) {
         assert!(

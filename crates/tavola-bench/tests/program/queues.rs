@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tavola::QueueOptions;
 
-use super::{Desk, number};
+use super::{Shell, number};
 
 const PEERS: [&str; 4] = ["tavola", "array-queue", "socket", "iceoryx2"];
 
 /// The lines of small games that must succeed and leave nothing behind.
-fn games(desk: &Desk, args: &[&str]) -> Vec<Value> {
+fn games(shell: &Shell, args: &[&str]) -> Vec<Value> {
     let small = ["queue", "--json", "--moves", "2K", "--repeat", "1"];
-    desk.lines(&[&small, args].concat())
+    shell.lines(&[&small, args].concat())
 }
 
 fn check_game(line: &Value) {
@@ -27,9 +27,9 @@ fn check_game(line: &Value) {
 }
 
 #[test]
-fn each_peer_has_a_line_a_run_and_touch_or_tells_why_it_was_left_out() {
+fn each_peer_has_a_line_a_run_and_touch_or_says_why_it_was_left_out() {
     let sizes = ["--elements", "300", "--runs", "1000,7,1"];
-    let lines = games(&Desk::new(), &sizes);
+    let lines = games(&Shell::new(), &sizes);
     for peer in PEERS {
         let its = lines.iter().filter(|line| line["peer"] == peer);
         let its: Vec<&Value> = its.collect();
@@ -54,12 +54,12 @@ fn each_peer_has_a_line_a_run_and_touch_or_tells_why_it_was_left_out() {
 
 #[test]
 fn elements_of_other_sizes_move_and_more_or_fewer_than_there_are_moves() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let peers = PEERS.join(",");
     for (elements, bytes) in [("1", "8"), ("5K", "136")] {
         let sizes = ["--elements", elements, "--element-bytes", bytes];
         let lines = games(
-            &desk,
+            &shell,
             &[&sizes[..], &["--runs", "3", "--peers", &peers]].concat(),
         );
         let cases = lines.iter().filter(|line| line.get("run").is_some());
@@ -74,11 +74,11 @@ fn elements_of_other_sizes_move_and_more_or_fewer_than_there_are_moves() {
 
 #[test]
 fn games_end_in_time_also_on_one_cpu_and_report_the_median() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let cpu = super::a_cpu().to_string();
     let limits = ["--moves", "2G", "--seconds", "0.05", "--cpu", &cpu];
     let only = ["--runs", "100", "--peers", "socket,tavola", "--repeat", "3"];
-    let lines = desk.lines(&[&["queue", "--json"], &limits[..], &only].concat());
+    let lines = shell.lines(&[&["queue", "--json"], &limits[..], &only].concat());
     let peers: Vec<&Value> = lines.iter().map(|line| &line["peer"]).collect();
     assert_eq!(peers, ["tavola", "socket", "tavola", "socket"]);
     for line in &lines {
@@ -94,7 +94,7 @@ fn games_end_in_time_also_on_one_cpu_and_report_the_median() {
 
 #[test]
 fn games_that_are_not_known_or_cannot_be_are_refused() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     for wrong in [
         ["--elements", "0"],
         ["--elements", "5G"],
@@ -109,21 +109,21 @@ fn games_that_are_not_known_or_cannot_be_are_refused() {
         ["--seconds", "NaN"],
         ["--repeat", "0"],
     ] {
-        let output = desk.run(&[&["queue"], &wrong[..]].concat());
+        let output = shell.run(&[&["queue"], &wrong[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(!output.stderr.is_empty(), "{wrong:?}");
     }
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 /// Speaks the leader's part to a starter, and plays a returner that changes what it must not.
 #[test]
 fn elements_that_come_back_with_other_bytes_are_noticed() {
-    let desk = Desk::new();
-    let path = desk.dir.path().join("pool");
+    let shell = Shell::new();
+    let path = shell.dir.path().join("pool");
     let options = QueueOptions::new(11, 16).queues(["free", "a2b", "b2a"]);
     let pool = options.create(&path).unwrap();
-    let mut player = desk.command(&["player"]);
+    let mut player = shell.command(&["player"]);
     let player = player.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = player.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::command::tavola;
-use super::{Desk, number, words};
+use super::{Shell, number, words};
 
 const LOADS: [&str; 10] = [
     "get",
@@ -25,9 +25,9 @@ const LOADS: [&str; 10] = [
 ];
 
 /// The lines of short runs that must succeed and leave nothing behind.
-fn runs(desk: &Desk, args: &[&str]) -> Vec<Value> {
+fn runs(shell: &Shell, args: &[&str]) -> Vec<Value> {
     tavola();
-    desk.lines(&[&["serve", "--json", "--quick"], args].concat())
+    shell.lines(&[&["serve", "--json", "--quick"], args].concat())
 }
 
 fn check_rate(rate: &Value) {
@@ -42,7 +42,7 @@ fn check_rate(rate: &Value) {
 
 #[test]
 fn each_load_has_a_line_over_each_transport() {
-    let lines = runs(&Desk::new(), &["--cpus", "one"]);
+    let lines = runs(&Shell::new(), &["--cpus", "one"]);
     let loads: Vec<&Value> = lines
         .iter()
         .filter(|line| line.get("load").is_some())
@@ -75,7 +75,7 @@ fn each_load_has_a_line_over_each_transport() {
 fn another_server_is_asked_the_same_or_is_left_out() {
     let only = ["--only", "multiget,set,memory", "--transports", "unix"];
     let one = [&only[..], &["--cpus", "one", "--against", "memcached"]].concat();
-    let lines = runs(&Desk::new(), &one);
+    let lines = runs(&Shell::new(), &one);
     if let Some(why) = lines[0]["left_out"].as_str() {
         assert_eq!(why, "there is no memcached here");
         assert_eq!(lines.len(), 4);
@@ -95,7 +95,7 @@ fn another_server_is_asked_the_same_or_is_left_out() {
 fn a_server_that_is_not_there_is_left_out() {
     let only = ["--only", "get", "--transports", "tcp", "--cpus", "one"];
     let against = ["--against", "/nowhere/memcached"];
-    let lines = runs(&Desk::new(), &[&only[..], &against].concat());
+    let lines = runs(&Shell::new(), &[&only[..], &against].concat());
     assert_eq!(lines[0]["left_out"], "there is no /nowhere/memcached here");
     assert_eq!(lines.len(), 2);
 }
@@ -142,12 +142,12 @@ fn short_server(dir: &Path) -> String {
 #[test]
 fn a_wrong_answer_ends_it_with_exit_code_2() {
     // Programs may not run from where tables are.
-    let (desk, programs) = (Desk::new(), tempfile::tempdir().expect("a folder"));
+    let (shell, programs) = (Shell::new(), tempfile::tempdir().expect("a folder"));
     let against = short_server(programs.path());
     let only = ["--only", "get", "--transports", "tcp", "--cpus", "one"];
     let run = |bytes: &str| {
         let args = ["serve", "--quick", "--against", &against];
-        desk.run(&[&args[..], &only, &["--value-bytes", bytes]].concat())
+        shell.run(&[&args[..], &only, &["--value-bytes", bytes]].concat())
     };
     let short = run("900");
     assert!(
@@ -162,12 +162,12 @@ fn a_wrong_answer_ends_it_with_exit_code_2() {
         said.contains("wrong answer") && said.contains("too large"),
         "{said}"
     );
-    assert_eq!(desk.tables(), 0, "nothing is left");
+    assert_eq!(shell.tables(), 0, "nothing is left");
 }
 
-/// The numbers of the processes that work in the folder of a desk, but for one.
-fn processes(desk: &Desk, but: u32) -> Vec<u32> {
-    let path = desk
+/// The numbers of the processes that work in the folder of a desk, except one.
+fn processes(shell: &Shell, but: u32) -> Vec<u32> {
+    let path = shell
         .dir
         .path()
         .to_str()
@@ -205,15 +205,15 @@ impl Drop for Leader {
 #[test]
 fn servers_and_clients_end_with_their_leader() {
     tavola();
-    let desk = Desk::new();
+    let shell = Shell::new();
     let args = words("serve --only get --cpus one --seconds 500");
-    let mut command = desk.command(&args);
+    let mut command = shell.command(&args);
     let leader = command.stdout(Stdio::null()).spawn().expect("starts");
     let leader = Leader(leader);
     let number = leader.0.id();
     // The folder is removed when clients are connected; a server and a client are there then.
-    until("it does not begin", || processes(&desk, number).len() >= 2);
-    until("the folder stays", || desk.tables() == 0);
+    until("it does not begin", || processes(&shell, number).len() >= 2);
+    until("the folder stays", || shell.tables() == 0);
     drop(leader);
-    until("they go on", || processes(&desk, number).is_empty());
+    until("they go on", || processes(&shell, number).is_empty());
 }

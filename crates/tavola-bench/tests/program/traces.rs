@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Desk, number};
+use super::{Shell, number};
 
 /// A folder with traces in it, and the name of one.
 fn trace(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> String {
@@ -19,7 +19,7 @@ fn packed(ids: impl IntoIterator<Item = u32>) -> Vec<u8> {
 /// The lines of replays that must succeed and leave nothing behind.
 fn replays(args: &[&str]) -> Vec<Value> {
     let small = ["trace", "--json", "--max-size", "256M", "--shards", "1"];
-    Desk::new().lines(&[&small, args].concat())
+    Shell::new().lines(&[&small, args].concat())
 }
 
 #[test]
@@ -83,13 +83,13 @@ fn each_trace_has_a_line_a_number_of_items_and_the_last_line_has_the_means() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_refused_and_the_reason_told() {
-    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+fn traces_that_cannot_be_replayed_are_refused_with_the_reason() {
+    let (shell, folder) = (Shell::new(), tempfile::tempdir().unwrap());
     let refused = |args: &[&str], why: &str| {
-        let output = desk.run(&[&["trace"], args].concat());
+        let output = shell.run(&[&["trace"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains(why), "{args:?}: {told}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(why), "{args:?}: {message}");
         assert!(output.stdout.is_empty(), "{args:?}");
     };
     let good = trace(&folder, "good.u32", packed([1, 2]));
@@ -103,5 +103,5 @@ fn what_cannot_be_replayed_is_refused_and_the_reason_told() {
     refused(&[&good, "--items", "0"], "one item at least");
     refused(&[&good, "--items", "101%"], "at most 100 %");
     refused(&[&good, "--items", "some"], "not a number of items");
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }

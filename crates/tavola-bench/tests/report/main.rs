@@ -66,22 +66,22 @@ fn chromium() -> Option<PathBuf> {
 
 /// Puts the report into a frame of this width, and returns what is found in it. A window of a
 /// browser cannot be as narrow as a phone.
-fn look(program: &Path, report: &str, width: u32) -> Value {
+fn measure(program: &Path, report: &str, width: u32) -> Value {
     let framed = report.replace("</head>", WATCH);
     let framed = framed.replace('&', "&amp;").replace('"', "&quot;");
     let outer = format!(
         "<!DOCTYPE html><meta charset='utf-8'><iframe width={width} height=800 srcdoc=\"{framed}\">
-        </iframe><pre id='told'></pre><script>onload = () => setTimeout(() => {{
+        </iframe><pre id='measured'></pre><script>onload = () => setTimeout(() => {{
         const frame = document.querySelector('iframe'), page = frame.contentDocument;
-        const told = {{errors: frame.contentWindow.errors, text: page.body.innerText,
+        const measured = {{errors: frame.contentWindow.errors, text: page.body.innerText,
             drawn: page.documentElement.dataset.drawn, wide: page.documentElement.scrollWidth,
             widest: [...page.body.querySelectorAll(':not(.scroll *)')]
                 .filter(e => e.getBoundingClientRect().right > frame.contentWindow.innerWidth)
                 .map(e => e.tagName + '.' + e.className + '#' + e.id).slice(0, 9),
             charts: page.querySelectorAll('figure').length,
             canvases: page.querySelectorAll('figure canvas').length}};
-        frame.remove(); document.getElementById('told').textContent =
-            encodeURIComponent(JSON.stringify(told)); }}, 500)</script>"
+        frame.remove(); document.getElementById('measured').textContent =
+            encodeURIComponent(JSON.stringify(measured)); }}, 500)</script>"
     );
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("outer.html");
@@ -104,11 +104,11 @@ fn look(program: &Path, report: &str, width: u32) -> Value {
         .output()
         .expect("Chromium starts");
     let page = String::from_utf8_lossy(&output.stdout);
-    let told = page
-        .split_once("<pre id=\"told\">")
+    let measured = page
+        .split_once("<pre id=\"measured\">")
         .and_then(|(_, rest)| rest.split_once('<'));
-    let (told, _) = told.unwrap_or_else(|| panic!("nothing is told: {page:.400}"));
-    serde_json::from_str(&decoded(told)).unwrap_or_else(|why| panic!("{why}: {told:.400}"))
+    let (measured, _) = measured.unwrap_or_else(|| panic!("nothing is measured: {page:.400}"));
+    serde_json::from_str(&decoded(measured)).unwrap_or_else(|why| panic!("{why}: {measured:.400}"))
 }
 
 /// The text of which `encodeURIComponent` made this.
@@ -141,17 +141,21 @@ fn the_report_shows_all_of_the_results_on_desktop_and_phone() {
     assert!(made.expect("it starts").status.success(), "of this schema");
     let report = fs::read_to_string(folder.path().join("report.html")).expect("a report");
     for width in [1280, 360] {
-        let told = look(&program, &report, width);
-        assert_eq!(told["errors"], json!([]), "{width}");
-        assert_eq!(told["drawn"], "yes");
+        let measured = measure(&program, &report, width);
+        assert_eq!(measured["errors"], json!([]), "{width}");
+        assert_eq!(measured["drawn"], "yes");
         assert!(
-            told["wide"].as_u64().expect("pixels") <= width.into(),
+            measured["wide"].as_u64().expect("pixels") <= width.into(),
             "{}",
-            told["widest"]
+            measured["widest"]
         );
-        assert!(told["charts"].as_u64() > Some(15), "{}", told["charts"]);
-        assert_eq!(told["charts"], told["canvases"]);
-        let text = told["text"].as_str().expect("a text");
+        assert!(
+            measured["charts"].as_u64() > Some(15),
+            "{}",
+            measured["charts"]
+        );
+        assert_eq!(measured["charts"], measured["canvases"]);
+        let text = measured["text"].as_str().expect("a text");
         for wanted in [
             "Many keys",
             "keys grows",

@@ -30,7 +30,7 @@ impl<E: Into<Failure>> From<E> for Stop {
     }
 }
 
-/// What is told to the others.
+/// The error that the others get.
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

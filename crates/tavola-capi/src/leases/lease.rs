@@ -82,38 +82,38 @@ impl tavola_lease {
     }
 }
 
-/// What is told of an outcome.
-struct Told {
+/// What `tavola_get_or_lease` returns.
+struct LeaseAnswer {
     outcome: tavola_lease_outcome,
     value: Option<Vec<u8>>,
     held: Option<Held>,
     left: Duration,
 }
 
-impl From<Leased> for Told {
+impl From<Leased> for LeaseAnswer {
     fn from(leased: Leased) -> Self {
         use tavola_lease_outcome::*;
-        let told = |outcome, value, held| Self {
+        let answer = |outcome, value, held| Self {
             outcome,
             value,
             held,
             left: Duration::ZERO,
         };
         match leased {
-            Leased::Hit(value) => told(TAVOLA_LEASE_HIT, Some(value), None),
-            Leased::Stale { value, lease: None } => told(TAVOLA_LEASE_STALE, Some(value), None),
+            Leased::Hit(value) => answer(TAVOLA_LEASE_HIT, Some(value), None),
+            Leased::Stale { value, lease: None } => answer(TAVOLA_LEASE_STALE, Some(value), None),
             Leased::Stale {
                 value,
                 lease: Some(lease),
-            } => told(TAVOLA_LEASE_STALE_WON, Some(value), Some(Held::Own(lease))),
-            Leased::Won(lease) => told(TAVOLA_LEASE_WON, None, Some(Held::Own(lease))),
+            } => answer(TAVOLA_LEASE_STALE_WON, Some(value), Some(Held::Own(lease))),
+            Leased::Won(lease) => answer(TAVOLA_LEASE_WON, None, Some(Held::Own(lease))),
             Leased::Wait(pending) => Self {
                 left: pending.left(),
-                ..told(TAVOLA_LEASE_WAIT, None, Some(Held::Anothers(pending)))
+                ..answer(TAVOLA_LEASE_WAIT, None, Some(Held::Anothers(pending)))
             },
             Leased::Failed { error, retry } => Self {
                 left: retry,
-                ..told(TAVOLA_LEASE_FAILED, Some(error), None)
+                ..answer(TAVOLA_LEASE_FAILED, Some(error), None)
             },
         }
     }
@@ -184,19 +184,19 @@ pub unsafe extern "C" fn tavola_get_or_lease(
         let value = given!(buffer value);
         let (leased, lease) = (given!(sized_out leased), given!(out lease));
         let (result, flags) = table.inner.get_or_lease_with_flags(key, options)?;
-        let told = Told::from(result);
-        if let Some(bytes) = &told.value {
-            // If it fails, what is told is dropped, and the lease with it.
+        let answer = LeaseAnswer::from(result);
+        if let Some(bytes) = &answer.value {
+            // If it fails, this answer is dropped, and the lease with it.
             value.put(bytes)?;
         }
         leased.put(&tavola_leased {
-            outcome: told.outcome,
+            outcome: answer.outcome,
             flags,
-            left_ms: u64::try_from(told.left.as_millis()).unwrap_or(u64::MAX),
+            left_ms: u64::try_from(answer.left.as_millis()).unwrap_or(u64::MAX),
             ..SizedStruct::new()
         });
         let handle = |held| Box::into_raw(Box::new(tavola_lease { held }));
-        lease.put(told.held.map_or(std::ptr::null_mut(), handle));
+        lease.put(answer.held.map_or(std::ptr::null_mut(), handle));
         OK
     })
 }

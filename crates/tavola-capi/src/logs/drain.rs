@@ -65,7 +65,10 @@ impl LogSink for tavola_log_sink {
 
     fn dropped(&mut self, lines: u64) -> io::Result<()> {
         // SAFETY: the caller's function, called as its type says.
-        answered(self.dropped.map(|tell| unsafe { tell(self.user, lines) }))
+        answered(
+            self.dropped
+                .map(|report| unsafe { report(self.user, lines) }),
+        )
     }
 
     fn flush(&mut self) -> io::Result<()> {

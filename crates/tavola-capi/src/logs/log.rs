@@ -2,7 +2,7 @@
 
 use crate::entry::{OK, entry, entry_or};
 use crate::given::{SizedStruct, close, given};
-use crate::lists::{tavola_each_text, tell};
+use crate::lists::{pass_text, tavola_each_text};
 use crate::status::{Failure, tavola_status};
 use crate::table::tavola_table;
 use std::ffi::{CString, OsStr, c_char, c_void};
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn tavola_logs(
 ) -> tavola_status {
     entry(|| {
         for name in given!(handle table).inner.logs()? {
-            tell(each, user, name);
+            pass_text(each, user, name);
         }
         OK
     })

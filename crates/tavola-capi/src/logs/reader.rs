@@ -54,7 +54,7 @@ pub unsafe extern "C" fn tavola_log_reader_open(
     })
 }
 
-fn tell<'a>(
+fn pass_lines<'a>(
     lines: impl Iterator<Item = LogLine<'a>>,
     each: unsafe extern "C" fn(*mut c_void, *const tavola_line),
     user: *mut c_void,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn tavola_log_reader_lines(
     entry(|| {
         let reader = given!(handle reader);
         let each = each.ok_or_else(|| Failure::null("each"))?;
-        tell(alone(&reader.inner)?.lines(), each, user);
+        pass_lines(alone(&reader.inner)?.lines(), each, user);
         OK
     })
 }
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn tavola_log_reader_follow(
     entry(|| {
         let reader = given!(handle reader);
         let each = each.ok_or_else(|| Failure::null("each"))?;
-        tell(alone(&reader.inner)?.follow(), each, user);
+        pass_lines(alone(&reader.inner)?.follow(), each, user);
         OK
     })
 }

@@ -123,8 +123,8 @@ fn reads_ask_for_no_memory() {
     let (table, hint) = a_table();
     let table: Handle = table;
     let (key, len) = (KEY.as_ptr().cast::<c_void>(), KEY.len());
-    let mut told = (tavola_attributes::new(), 0u64);
-    let (has, token) = (&raw mut told.0, &raw mut told.1);
+    let mut facts = (tavola_attributes::new(), 0u64);
+    let (has, token) = (&raw mut facts.0, &raw mut facts.1);
     let none = ptr::null_mut();
     // SAFETY: a table, a key, a buffer, room for attributes and token, in all calls.
     unsafe {

@@ -1,4 +1,4 @@
-//! What a key has beside its value, told and changed.
+//! Reads and changes the attributes of a key.
 
 use super::tavola_table;
 use crate::attributes::{EntryOut, TAVOLA_TTL_NEVER, expiry_of, tavola_attributes, ttl_ms_of};
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn tavola_touch(
     })
 }
 
-/// Lets a key live for ever.
+/// Lets a key live forever.
 ///
 /// # Errors
 /// As `tavola_touch`.

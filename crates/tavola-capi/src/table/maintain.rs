@@ -3,7 +3,7 @@
 use super::tavola_table;
 use crate::entry::{OK, entry};
 use crate::given::{SizedStruct, given};
-use crate::lists::{tavola_each_text, tell};
+use crate::lists::{pass_text, tavola_each_text};
 use crate::status::tavola_status;
 use std::ffi::{c_char, c_void};
 use tavola_core::{CheckReport, Maintained};
@@ -84,7 +84,7 @@ pub(crate) unsafe fn report(
             copied_in_use: u64::from(found.copied_in_use),
         });
         for problem in found.problems {
-            tell(each, user, problem);
+            pass_text(each, user, problem);
         }
         OK
     })

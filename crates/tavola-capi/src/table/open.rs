@@ -3,7 +3,7 @@
 use super::{opened, tavola_table};
 use crate::entry::{OK, entry, entry_or};
 use crate::given::given;
-use crate::lists::{tavola_each_text, tell};
+use crate::lists::{pass_text, tavola_each_text};
 use crate::options::{options_of, tavola_options};
 use crate::status::tavola_status;
 use std::ffi::{OsStr, c_char, c_int, c_void};
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn tavola_refresh(
 pub extern "C" fn tavola_on_notice(each: tavola_each_text, user: *mut c_void) {
     entry(|| {
         let user = User(user);
-        tavola_core::on_notice(move |notice| tell(each, user.pointer(), notice));
+        tavola_core::on_notice(move |notice| pass_text(each, user.pointer(), notice));
         OK
     });
 }

@@ -15,7 +15,7 @@ pub struct tavola_stats {
     /// `sizeof(tavola_stats)`.
     pub size: usize,
     /// Keys; those that have expired, or lost a tag, count until they are removed:
-    /// `tavola_get_live_keys` tells them apart.
+    /// `tavola_get_live_keys` distinguishes them.
     pub keys: u64,
     /// Bytes of all keys and values, and of the names of tags; a counter's value counts as 8.
     pub payload_bytes: u64,
@@ -59,7 +59,7 @@ pub struct tavola_stats {
     pub format_version: u64,
     /// Keys that had expired, or lost a tag, and were removed for it, since the table was made.
     pub expired: u64,
-    /// How many milliseconds keys live unless they are given another time; 0: for ever.
+    /// How many milliseconds keys live unless they are given another time; 0: forever.
     pub ttl_ms: u64,
     /// How many bytes a cache may take; 0: the table is no cache.
     pub capacity: u64,
@@ -315,13 +315,13 @@ pub unsafe extern "C" fn tavola_participants(
         let table = given!(handle table);
         each.ok_or_else(|| Failure::null("each"))?;
         for participant in table.inner.participants()? {
-            tell(each, user, participant);
+            pass_participant(each, user, participant);
         }
         OK
     })
 }
 
-fn tell(each: tavola_each_participant, user: *mut c_void, of: Participant) {
+fn pass_participant(each: tavola_each_participant, user: *mut c_void, of: Participant) {
     let Some(each) = each else { return };
     let command = of.command.and_then(|line| CString::new(line).ok());
     let participant = tavola_participant {

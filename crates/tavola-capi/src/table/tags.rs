@@ -107,14 +107,14 @@ pub unsafe extern "C" fn tavola_fetch_tags(
     entry(|| {
         let (table, names) = (given!(handle table), given!(items names, count));
         let out = given!(sized_out tags);
-        let mut told = tavola_tags::new();
+        let mut c_tags = tavola_tags::new();
         // SAFETY: the caller's promise.
         let tags = table.inner.fetch_tags(&unsafe { names_of(names)? })?;
-        told.count = tags.len() as u64;
-        for (place, hint) in told.hints.iter_mut().zip(tags.hints()) {
+        c_tags.count = tags.len() as u64;
+        for (place, hint) in c_tags.hints.iter_mut().zip(tags.hints()) {
             *place = hint.to_bits();
         }
-        out.put(&told);
+        out.put(&c_tags);
         OK
     })
 }

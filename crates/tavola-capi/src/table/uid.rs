@@ -11,7 +11,7 @@ use tavola_core::{Hint, Table};
 
 /// A uid in the low 32 bits, and its generation in the high 32 bits. A key keeps its uid, which is
 /// never 0, as long as it lives. When the key is removed, another key may get the uid; the
-/// generation tells them apart. A plain uid with a generation of 0 stands for the key that has it
+/// generation distinguishes them. A plain uid with a generation of 0 stands for the key that has it
 /// now.
 pub type tavola_hint = u64;
 

@@ -64,7 +64,7 @@ pub fn directory() -> TempDir {
     named.prefix("tavola-capi-").tempdir_in("/dev/shm").unwrap()
 }
 
-/// Runs a command to its end; what it said is told when it fails.
+/// Runs a command to its end; what it printed is reported if it fails.
 pub fn succeed(command: &mut Command) -> Output {
     let out = command.output();
     let out = out.unwrap_or_else(|error| panic!("{command:?}: {error}; `make test` installs it"));
@@ -131,7 +131,7 @@ impl Installed {
     fn script(act: &str, prefix: &Path, libdir: Option<&Path>) -> Command {
         let mut command = Command::new(here("../../scripts/install-lib"));
         command.arg(act).env("PREFIX", prefix);
-        // Not the system's own place: its loader is not told.
+        // Not the system's own place: its loader does not know it.
         command.env("DESTDIR", "/").env_remove("LIBDIR");
         if let Some(libdir) = libdir {
             command.env("LIBDIR", libdir);
@@ -315,7 +315,7 @@ impl Program {
         self.succeed(&mut Command::new(&self.path));
     }
 
-    /// Its children, too: whatever becomes of their exit codes, what is found stands in a file of
+    /// Its children, too: whatever becomes of their exit codes, what is found is in a file of
     /// each process.
     pub fn run_under_valgrind(&self) {
         let found = self.directory.path().join("found");

@@ -19,7 +19,7 @@ mod metrics;
 mod openmetrics;
 
 use http::Answer;
-use metrics::{Look, TableLook};
+use metrics::{NamedFigures, TableFigures};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +54,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let ended = interrupt::heed()?;
+    let ended = interrupt::install_handlers()?;
     for name in &args.names {
         // One that is not there may come; a name that cannot be one never does.
         if let Err(error @ Error::BadName { .. }) = options().open_read_only(name) {
@@ -122,34 +122,34 @@ impl Tables {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.look() {
-            Ok(looks) => Answer {
+        match self.read_tables() {
+            Ok(tables) => Answer {
                 status: "200 OK",
                 content_type: openmetrics::CONTENT_TYPE,
-                body: metrics::page(&looks),
+                body: metrics::page(&tables),
             },
             Err(error) => Answer::plain("500 Internal Server Error", &error.to_string()),
         }
     }
 
     /// Each name once, sorted.
-    fn look(&mut self) -> Result<Vec<TableLook>, Error> {
-        let mut looks = match self.named.is_empty() {
-            true => self.look_around()?,
-            false => self.named.iter().map(look_at).collect(),
+    fn read_tables(&mut self) -> Result<Vec<NamedFigures>, Error> {
+        let mut tables = match self.named.is_empty() {
+            true => self.read_all_tables()?,
+            false => self.named.iter().map(read_table).collect(),
         };
-        looks.sort_by(|(one, _), (other, _)| one.cmp(other));
-        looks.dedup_by(|(one, _), (other, _)| one == other);
-        Ok(looks)
+        tables.sort_by(|(one, _), (other, _)| one.cmp(other));
+        tables.dedup_by(|(one, _), (other, _)| one == other);
+        Ok(tables)
     }
 
-    fn look_around(&mut self) -> Result<Vec<TableLook>, Error> {
-        let mut looks = Vec::new();
+    fn read_all_tables(&mut self) -> Result<Vec<NamedFigures>, Error> {
+        let mut tables = Vec::new();
         for path in names::list()? {
             let label = label(path.file_name().unwrap_or_default().as_bytes());
-            looks.push((label, look_at(&path.into_os_string()).1));
+            tables.push((label, read_table(&path.into_os_string()).1));
         }
-        let there: BTreeSet<String> = looks.iter().map(|(label, _)| label.clone()).collect();
+        let there: BTreeSet<String> = tables.iter().map(|(label, _)| label.clone()).collect();
         self.seen.retain(|label| !there.contains(label));
         let many = self.seen.len().saturating_sub(GONE_KEPT);
         self.seen = self.seen.iter().skip(many).cloned().collect();
@@ -157,17 +157,17 @@ impl Tables {
             let path = names::directory().join(label);
             (label.clone(), Err(Error::NotFound { path }))
         };
-        looks.extend(self.seen.iter().map(gone));
+        tables.extend(self.seen.iter().map(gone));
         self.seen.extend(there);
-        Ok(looks)
+        Ok(tables)
     }
 }
 
-fn look_at(name: &OsString) -> TableLook {
-    let look = options().open_read_only(name);
+fn read_table(name: &OsString) -> NamedFigures {
+    let table = options().open_read_only(name);
     (
         label(name.as_bytes()),
-        look.and_then(|table| Look::at(&table)),
+        table.and_then(|table| TableFigures::at(&table)),
     )
 }
 

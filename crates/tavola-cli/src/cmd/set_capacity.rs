@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_still_to_be_given_back_is_told() {
+    fn memory_still_to_be_given_back_is_reported() {
         let mut stats = Stats::default();
         stats.keys = 1;
         stats.capacity = Some(2 << 20);

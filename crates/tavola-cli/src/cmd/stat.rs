@@ -86,7 +86,7 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
             out.line(format!("  {:<13} {text}", "locked"))?;
         }
         for (name, stats) in &logs {
-            let (label, text) = (beside::label(name), beside::told(stats));
+            let (label, text) = (beside::label(name), beside::describe_log(stats));
             out.line(format!("  {label:<13} {text}"))?;
         }
         for depth in &depths {
@@ -184,20 +184,20 @@ fn hit_ratio(stats: &Stats) -> Option<f64> {
 fn lately(recent: &[Recent]) -> Option<String> {
     let mut recent = recent.to_vec();
     recent.dedup_by_key(|one| one.spanned);
-    let told: Vec<String> = recent
+    let parts: Vec<String> = recent
         .iter()
         .filter_map(|one| {
             let (ratio, seconds) = (one.hit_ratio()?, one.spanned.as_secs_f64());
             Some(format!("{:.2} % in {seconds:.1} s", ratio * 100.0))
         })
         .collect();
-    (!told.is_empty()).then(|| format!("hits {}", told.join(", ")))
+    (!parts.is_empty()).then(|| format!("hits {}", parts.join(", ")))
 }
 
 /// How long calls take, as far as some were timed.
 fn timed(latencies: &Latencies) -> Option<String> {
     let kinds = [("read", &latencies.reads), ("write", &latencies.writes)];
-    let told: Vec<String> = kinds
+    let parts: Vec<String> = kinds
         .into_iter()
         .filter_map(|(kind, buckets)| {
             let [half, most] = QUANTILES.map(|part| Latencies::quantile_ns(buckets, part));
@@ -205,7 +205,7 @@ fn timed(latencies: &Latencies) -> Option<String> {
             Some(format!("half of {kind}s in {half} ns, 99 % in {most} ns"))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn of_cache(stats: &Stats, latencies: &Latencies, capacity: u64) -> Vec<(&'static str, String)> {
@@ -268,7 +268,7 @@ fn write_participants(out: &mut Output, participants: &[Participant]) -> Result<
         };
         let command = match one.is_local {
             true => one.command.clone().unwrap_or_else(|| "?".to_owned()),
-            false => one.who(),
+            false => one.process_label(),
         };
         let command = output::printable(command.as_bytes());
         let stopped = if one.is_stopped { ", stopped" } else { "" };
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_spanned_is_told_once() {
+    fn each_time_span_is_shown_once() {
         let of = |ms, hits, misses| {
             let mut one = Recent::default();
             one.spanned = Duration::from_millis(ms);
@@ -329,8 +329,8 @@ mod tests {
             one
         };
         let paused = [of(8_200, 9, 1), of(8_200, 9, 1), of(60_100, 3, 1)];
-        let told = "hits 90.00 % in 8.2 s, 75.00 % in 60.1 s";
-        assert_eq!(lately(&paused).as_deref(), Some(told));
+        let expected = "hits 90.00 % in 8.2 s, 75.00 % in 60.1 s";
+        assert_eq!(lately(&paused).as_deref(), Some(expected));
         assert_eq!(lately(&[of(0, 0, 0); 3]), None);
     }
 }

@@ -116,7 +116,7 @@ fn write(out: &mut Output, rows: &[Row], findings: &[Finding]) -> Result<(), Cli
             out.line(format!(
                 "  {:<width$}  served by {} ({}), {}",
                 "",
-                one.who(),
+                one.process_label(),
                 printable(command.as_bytes()),
                 counted(connections, "connection")
             ))?;

@@ -18,7 +18,7 @@ mod screen;
 mod section;
 mod watch;
 
-use draw::{Looks, Shown};
+use draw::{Shown, Theme};
 use screen::{Event, Screen};
 use section::{ASCII, BLOCKS, Letters};
 use watch::Watch;
@@ -69,7 +69,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let ended = interrupt::heed()?;
+    let ended = interrupt::install_handlers()?;
     let Some(name) = args.name else {
         let count = args.once.then_some(1).or(args.count);
         let as_text = args.batch || args.once;
@@ -78,7 +78,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     };
     let mut watch = Watch::begin(name)?;
     if nap(FIRST.min(args.interval), &ended) {
-        watch.look();
+        watch.update();
         let count = args.once.then_some(1).or(args.count);
         match args.batch || args.once || !Screen::is_there() {
             true => as_text(&mut watch, args.interval, count, &ended)?,
@@ -107,7 +107,7 @@ fn on_screen(
     count: Option<u64>,
     ended: &AtomicBool,
 ) -> Result<(), CliError> {
-    let looks = Looks {
+    let theme = Theme {
         letters: letters(),
         colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
@@ -121,7 +121,7 @@ fn on_screen(
             paused,
             every: &every,
         };
-        screen.draw(|frame| draw::draw(frame, &shown, &looks))?;
+        screen.draw(|frame| draw::draw(frame, &shown, &theme))?;
         match screen.wait(next, ended)? {
             // In raw mode Ctrl-C is a byte.
             Event::End | Event::Key(b'q' | b'Q' | 0x03) => return Ok(()),
@@ -136,7 +136,7 @@ fn on_screen(
                     return Ok(());
                 }
                 done += 1;
-                watch.look();
+                watch.update();
             }
         }
     }
@@ -156,7 +156,7 @@ fn as_text(
         if count == Some(done) || !nap(interval, ended) {
             break;
         }
-        watch.look();
+        watch.update();
     }
     Ok(())
 }

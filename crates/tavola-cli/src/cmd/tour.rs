@@ -96,7 +96,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             more, or --kills 0";
         return Err(CliError::Sentence(sentence.to_owned()));
     }
-    let interrupted = interrupt::heed()?;
+    let interrupted = interrupt::install_handlers()?;
     let screen = Screen::new(args.procs as usize);
     let records = Records::load();
     let table = fresh_table(&args.table)?;

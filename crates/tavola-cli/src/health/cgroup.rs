@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/fs/cgroup";
-/// A limit of version 1 that is none: the largest multiple of a page.
+/// What version 1 shows if there is no limit: the largest multiple of a page.
 const NONE_BYTES: u64 = 1 << 60;
 
-/// The lowest limit of the cgroups that this process is in; `None`: there is none, or the system
-/// does not tell.
+/// Returns the lowest limit of the cgroups that this process is in, or `None` if there is none or
+/// the system does not show it.
 pub fn memory_limit_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     lowest_limit(&groups, Path::new(ROOT))

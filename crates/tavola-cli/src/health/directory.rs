@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rights_are_judged_by_who_else_may_write() {
+    fn permissions_are_judged_by_which_other_users_may_write() {
         let me = geteuid().as_raw();
         let level = |mode| judge_rights(Path::new("/d"), mode, me).level;
         assert_eq!(level(0o40700), Level::Good);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_another_user_is_told_with_what_this_user_can_do() {
+    fn a_directory_of_another_user_is_reported_with_a_remedy() {
         let judge = |me, mode, owner| judge_rights_for(me, Path::new("/d"), mode, owner);
         for me in [0, 1000] {
             let other = judge(me, 0o40755, 1001);

@@ -134,31 +134,33 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let is_told = |directory: &str, user| judge(root, Path::new(directory), user).is_some();
+        let is_reported = |directory: &str, user| judge(root, Path::new(directory), user).is_some();
         let ours = "/dev/shm/tavola-1000";
-        assert!(!is_told(ours, 1000), "there is no logind");
+        assert!(!is_reported(ours, 1000), "there is no logind");
         write("run/systemd/seats/seat0", "");
-        assert!(is_told(ours, 1000) && is_told(ours, 1001));
-        assert!(!is_told(ours, 0) && !is_told(ours, 999) && !is_told("/run/tavola", 1000));
+        assert!(is_reported(ours, 1000) && is_reported(ours, 1001));
+        assert!(
+            !is_reported(ours, 0) && !is_reported(ours, 999) && !is_reported("/run/tavola", 1000)
+        );
         write("etc/systemd/logind.conf", "[Login]\n#RemoveIPC=no\n");
-        assert!(is_told(ours, 1000));
+        assert!(is_reported(ours, 1000));
         write("etc/systemd/logind.conf", "[Login]\nRemoveIPC = no\n");
-        assert!(!is_told(ours, 1000));
+        assert!(!is_reported(ours, 1000));
         write(
             "usr/lib/systemd/logind.conf.d/10-x.conf",
             "[Login]\nRemoveIPC=yes\n",
         );
-        assert!(is_told(ours, 1000));
+        assert!(is_reported(ours, 1000));
         write(
             "etc/systemd/logind.conf.d/10-x.conf",
             "[Login]\nRemoveIPC=off\n",
         );
-        assert!(!is_told(ours, 1000));
+        assert!(!is_reported(ours, 1000));
         write(
             "run/systemd/logind.conf.d/20-y.conf",
             "[Login]\nRemoveIPC=1\n",
         );
-        assert!(is_told(ours, 1000));
+        assert!(is_reported(ours, 1000));
         write(
             "etc/passwd",
             "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/ann:/bin/sh\n",
@@ -171,6 +173,6 @@ mod tests {
         let finding = judge(root, shared.path(), 1000).unwrap();
         assert!(finding.advice.contains("tavola dir create /run/"));
         write("var/lib/systemd/linger/ann", "");
-        assert!(!is_told(ours, 1000) && is_told(ours, 1001));
+        assert!(!is_reported(ours, 1000) && is_reported(ours, 1001));
     }
 }

@@ -15,7 +15,7 @@ const TOPIC: &str = "table";
 
 /// Opens every file of the directory, also those that do not look like tables.
 pub fn examine(directory: &Path) -> Vec<Finding> {
-    // Why the directory cannot be read is told of the directory.
+    // The directory's own check reports why it cannot be read.
     let Ok(tables) = names::list() else {
         return Vec::new();
     };
@@ -28,7 +28,7 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
     files.iter().flat_map(examine).collect()
 }
 
-/// The visible regular files; a directory that cannot be read is told elsewhere.
+/// The visible regular files; a directory that cannot be read is reported elsewhere.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_visible_files_are_looked_at() {
+    fn only_visible_files_are_checked() {
         let directory = tempfile::tempdir().unwrap();
         for name in ["b", "a", ".being-made"] {
             fs::write(directory.path().join(name), "x").unwrap();

@@ -17,7 +17,7 @@
 //!
 //! Numbers are little-endian. A key and its value together have at most 2^32 - 1 bytes, so no
 //! entry can look like the trailer. Nothing may follow the trailer. A reader hands out entries as
-//! they come; only the trailer tells that they were all of them, and right.
+//! they come; only the trailer says that they were all of them, and right.
 
 use std::io::{self, BufRead, Write};
 

@@ -5,7 +5,7 @@
 //!                                       an empty line at the end
 //! ```
 //!
-//! The empty line tells that nothing is missing. TTLs, flags and tags are left out.
+//! The empty line says that nothing is missing. TTLs, flags and tags are left out.
 
 use std::io::{self, BufRead, Write};
 

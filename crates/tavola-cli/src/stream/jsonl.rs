@@ -1,6 +1,6 @@
 //! JSON lines: `{"key":"alice","value":"..."}`, one entry a line.
 //!
-//! A key or value that is not UTF-8 stands under `key_base64` or `value_base64` instead. A key that
+//! A key or value that is not UTF-8 is under `key_base64` or `value_base64` instead. A key that
 //! expires has `"expires_unix_ms"`, one with flags `"flags"`, each a number; one with tags has
 //! `"tags"`, a list of texts, or `"tags_base64"` if not all of them are UTF-8. A field of any other
 //! name is an error, so that nothing that was meant is passed over.
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_an_entry_is_told_by_its_line() {
+    fn a_line_that_is_not_an_entry_is_reported_by_number() {
         let wrong = [
             "x",
             "[]",

@@ -166,7 +166,7 @@ pub trait Source {
     fn next(&mut self, batch: &mut Batch) -> Result<bool, BadInput>;
 }
 
-/// Why a source cannot go on.
+/// Why a source cannot continue.
 #[derive(Debug)]
 pub enum BadInput {
     Io(io::Error),
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_tells_its_format() {
+    fn the_name_of_a_file_shows_its_format() {
         assert_eq!(Format::of_name(Path::new("a/b.tsv")), Some(Format::Tsv));
         assert_eq!(Format::of_name(Path::new("b.jsonl")), Some(Format::Jsonl));
         assert_eq!(Format::of_name(Path::new("b.tavola")), Some(Format::Binary));

@@ -2,7 +2,8 @@
 //!
 //! Tab, newline, return and backslash inside a field are written `\t`, `\n`, `\r` and `\\`; every
 //! other byte stands for itself. What a key has beside its value is left out. Text of others may
-//! have more columns, another separator, and backslashes that mean themselves: [`Columns`] tells.
+//! have more columns, another separator, and backslashes that mean themselves: [`Columns`] says
+//! which.
 
 use std::io::{self, BufRead, Write};
 
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_columns_and_unknown_escapes_are_told_by_their_line() {
+    fn missing_columns_and_unknown_escapes_are_reported_by_line() {
         for text in [&b"key\n"[..], b"\n", b"a\\x\tb\n", b"a\tb\\", b"a\t\\0\n"] {
             let error = read_one(text, Columns::default()).unwrap_err();
             assert!(matches!(error, BadInput::Line { line: 1, .. }), "{error:?}");

@@ -1,4 +1,4 @@
-//! Caches: create --capacity, set-capacity, and what stat tells of them.
+//! Caches: create --capacity, set-capacity, and what stat prints of them.
 
 use crate::shell::{Ran, Shell};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn assert_clean(shell: &Shell) {
 }
 
 #[test]
-fn a_cache_stays_within_its_capacity_and_tells_what_it_evicted() {
+fn a_cache_stays_within_its_capacity_and_reports_evictions() {
     let shell = full();
     let stat = stat(&shell);
     assert_eq!(number(&stat, "capacity"), 4 * MIB);
@@ -52,7 +52,7 @@ fn a_cache_stays_within_its_capacity_and_tells_what_it_evicted() {
 }
 
 #[test]
-fn people_are_told_of_caches_only() {
+fn cache_figures_are_shown_for_caches_only() {
     let shell = full();
     let text = shell.run(["stat", "c"]).text();
     for part in [
@@ -121,7 +121,7 @@ fn capacities_out_of_bounds_and_other_tables_are_refused() {
 }
 
 #[test]
-fn what_was_done_lately_is_told() {
+fn recent_rates_are_reported() {
     let shell = Shell::new();
     shell.run(["create", "c", "--capacity", "4M"]).ok();
     let young = shell.run(["stat", "c"]).text();

@@ -24,8 +24,8 @@ impl Scene {
         self.shell.path().join(format!(".{name}"))
     }
 
-    /// A script that notes its parent, waits to be let go on, and then does the rest; it ends with
-    /// the test, too.
+    /// A script that notes its parent, waits for permission to continue, and then does the rest; it
+    /// ends with the test, too.
     fn waiting(&self, rest: &str) -> String {
         let (runs, go) = (self.path("runs"), self.path("go"));
         let (runs, go) = (runs.display(), go.display());
@@ -33,7 +33,7 @@ impl Scene {
         format!("echo $PPID >> {runs}; {waits}; {rest}")
     }
 
-    /// Who ran the script so far, in order.
+    /// The processes that ran the script so far, in order.
     fn runs(&self) -> Vec<u32> {
         let text = fs::read_to_string(self.path("runs")).unwrap_or_default();
         let whole = text.rsplit_once('\n').map_or("", |(lines, _)| lines);
@@ -98,7 +98,7 @@ fn the_command_runs_where_the_value_is_missing_and_not_again() {
 #[test]
 fn of_eight_that_miss_it_at_once_one_runs_the_command() {
     let scene = Scene::new();
-    // Who makes a table maps it before it has its name.
+    // A process that creates a table maps it before it has its name.
     scene.shell.run(["create", "t"]).ok();
     let script = scene.waiting("echo value");
     let children: Vec<Child> = (0..8).map(|_| scene.spawn(&[], &script)).collect();
@@ -128,7 +128,7 @@ fn when_the_one_is_killed_another_runs_the_command() {
 }
 
 #[test]
-fn what_is_stale_is_printed_while_another_makes_it_anew() {
+fn a_stale_value_is_printed_while_another_process_computes_it() {
     let scene = Scene::new();
     let stale = ["--fresh", "0", "--stale", "1h"];
     assert_eq!(text(scene.spawn(&stale, "echo old")).1, "old\n");
@@ -144,7 +144,7 @@ fn a_value_is_made_early_the_more_probably_the_greater_beta_is() {
     let scene = Scene::new();
     let made = |early: &[&str], script: &str| text(scene.spawn(early, script)).1;
     assert_eq!(made(&["--early", "1"], "sleep 0.01; echo first"), "first\n");
-    // It took so long that it is made anew, but with the least chance.
+    // It took so long that it is made again, but with the least chance.
     assert_eq!(made(&["--early", "1e12"], "echo second"), "second\n");
     assert_eq!(made(&["--early", "0"], "echo not run"), "second\n");
     assert_eq!(made(&[], "echo not run"), "second\n");
@@ -155,7 +155,7 @@ fn a_value_is_made_early_the_more_probably_the_greater_beta_is() {
 }
 
 #[test]
-fn a_command_that_fails_is_told_to_all_and_tried_again_after_the_back_off() {
+fn a_failed_command_is_reported_to_all_and_tried_again_after_the_back_off() {
     let scene = Scene::new();
     let back_off = ["--back-off", "1h"];
     let fails = scene.spawn(&back_off, &scene.waiting("echo half; exit 7"));
@@ -171,7 +171,7 @@ fn a_command_that_fails_is_told_to_all_and_tried_again_after_the_back_off() {
         assert!(err.starts_with("tavola: ") && err.contains("sh: exit status: 7"));
     }
     scene.shell.run(["get", "t", "k"]).missing();
-    // Who removes the key lets it be tried again.
+    // Removing the key lets it be tried again.
     scene.shell.run(["del", "t", "k"]).missing();
     let (code, ..) = text(scene.spawn(&["--back-off", "0"], "kill $$"));
     assert_eq!(code, Some(128 + 15));
@@ -190,13 +190,14 @@ fn a_command_that_fails_leaves_the_others_the_stale_value() {
     // As the help says.
     let help = scene.shell.run(["compute", "--help"]).text();
     let said = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "other processes print the stale value, or fail with exit code 2 if there is none";
-    assert!(said.contains(told), "{said}");
+    let expected =
+        "other processes print the stale value, or fail with exit code 2 if there is none";
+    assert!(said.contains(expected), "{said}");
 }
 
 /// More leases at once than a shard has records for.
 #[test]
-fn stat_tells_of_leases_without_a_record() {
+fn stat_reports_leases_without_a_record() {
     let shell = Shell::new();
     let options = Table::options().max_size(1 << 20).shards(1);
     let table = options.create(shell.path().join("t")).unwrap();

@@ -53,7 +53,7 @@ impl Host {
 }
 
 #[test]
-fn a_container_goes_on_after_another_one_was_killed() {
+fn a_container_continues_after_another_one_was_killed() {
     let Some(host) = Host::new() else { return };
     let mut command = host.command(".one", &["load", "t"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");

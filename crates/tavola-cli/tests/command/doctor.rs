@@ -49,7 +49,7 @@ fn sound_tables_need_no_attention() {
 }
 
 #[test]
-fn every_file_that_is_no_good_table_is_told_with_what_to_do() {
+fn every_bad_file_is_reported_with_a_remedy() {
     let shell = Shell::new();
     fs::write(shell.path().join("foreign"), "not a table").unwrap();
     fs::write(shell.path().join("empty"), "").unwrap();
@@ -72,7 +72,7 @@ fn every_file_that_is_no_good_table_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_table_of_another_version_is_told() {
+fn a_table_of_another_version_is_reported() {
     let shell = Shell::new();
     shell.run(["create", "t"]).ok();
     let file = fs::OpenOptions::new()
@@ -91,7 +91,7 @@ fn a_table_of_another_version_is_told() {
 }
 
 #[test]
-fn dead_participants_are_told_until_they_are_maintained_away() {
+fn dead_participants_are_reported_until_maintenance() {
     let shell = Shell::new();
     let mut child = shell.attach("t");
     assert!(troubles(&doctor(&shell)).is_empty());
@@ -108,7 +108,7 @@ fn dead_participants_are_told_until_they_are_maintained_away() {
 }
 
 #[test]
-fn a_table_near_its_limit_is_told() {
+fn a_table_near_its_limit_is_reported() {
     let shell = Shell::new();
     shell.run(["create", "t", "--max-size", "4M"]).ok();
     let value = "x".repeat(1000);
@@ -122,7 +122,7 @@ fn a_table_near_its_limit_is_told() {
 }
 
 #[test]
-fn a_directory_that_everybody_may_change_is_told() {
+fn a_directory_that_everybody_may_change_is_reported() {
     let shell = Shell::new();
     shell.chmod("", 0o777);
     let found = troubles(&doctor(&shell));
@@ -131,7 +131,7 @@ fn a_directory_that_everybody_may_change_is_told() {
 }
 
 #[test]
-fn a_directory_of_another_user_is_told() {
+fn a_directory_of_another_user_is_reported() {
     let shell = Shell::new();
     if std::os::unix::fs::chown(shell.path(), Some(65_533), None).is_err() {
         println!("skipped: only root can give files away");
@@ -140,7 +140,7 @@ fn a_directory_of_another_user_is_told() {
     let found = troubles(&doctor(&shell));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].0.contains("belongs to user 65533"), "{found:?}");
-    // Who may not change its mode is not told to.
+    // A user that may not change its mode is not advised to.
     shell.chmod("", 0o777);
     let ran = shell.run_as_stranger(["doctor", "--json"]);
     let found = troubles(&ran);
@@ -174,7 +174,7 @@ fn advice_fits_the_trouble() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_made_is_told() {
+fn a_directory_that_cannot_be_made_is_reported() {
     let shell = Shell::new();
     let below = shell.file("file", "").join("tables");
     let output = shell

@@ -83,7 +83,7 @@ impl Drop for Exporter {
     }
 }
 
-/// All that comes, as head and body. The length that was told must be the body's.
+/// All that comes, as head and body. The length in the head must be the body's.
 fn answer(mut stream: TcpStream) -> (String, String) {
     let mut all = String::new();
     stream.read_to_string(&mut all).expect("an answer");
@@ -270,7 +270,7 @@ fn tables_come_and_go() {
         [&all, &named].map(|exporter| up(exporter, "a")),
         [Some(1.0); 2]
     );
-    // What is no table is told of, too.
+    // A file that is not a table is reported, too.
     std::fs::write(shell.path().join("later"), "no table").unwrap();
     assert_eq!(
         [&all, &named].map(|exporter| up(exporter, "later")),

@@ -24,7 +24,7 @@ fn set_makes_the_table_and_get_finds_the_value() {
 }
 
 #[test]
-fn an_absent_table_is_an_error_for_those_who_do_not_make_it() {
+fn an_absent_table_is_an_error_for_commands_that_do_not_create_it() {
     let shell = Shell::new();
     let commands: [&[&str]; 14] = [
         &["get", "none", "k"],
@@ -120,7 +120,7 @@ fn keys_may_be_any_bytes() {
 }
 
 #[test]
-fn several_keys_come_in_their_order_and_a_missing_one_is_told() {
+fn several_keys_come_in_their_order_and_a_missing_one_is_reported() {
     let shell = Shell::new();
     shell.run(["set", "t", "a", "1"]).ok();
     shell.run(["set", "t", "c", "3"]).ok();
@@ -186,7 +186,7 @@ fn of_many_adds_at_once_one_wins() {
 }
 
 #[test]
-fn del_removes_and_tells_what_was_missing() {
+fn del_removes_keys_and_reports_missing_ones() {
     let shell = Shell::new();
     for key in ["a", "b", "c"] {
         shell.run(["set", "t", key, "v"]).ok();
@@ -337,7 +337,7 @@ fn in_a_directory_that_may_only_be_read_no_table_is_made() {
 }
 
 #[test]
-fn a_full_table_is_told_and_stays_usable() {
+fn a_full_table_is_reported_and_stays_usable() {
     let shell = Shell::new();
     shell.run(["create", "t", "--max-size", "4M"]).ok();
     shell.run(["set", "t", "k", "kept"]).ok();
@@ -367,15 +367,15 @@ fn keys_expire_are_touched_and_keep_their_flags() {
         .unwrap();
     assert!(left > 5000.0 && left <= 5400.0, "{left}");
     shell.run(["touch", "t", "gone", "--ttl", "90"]).ok();
-    let told = shell.run(["ttl", "t", "gone", "--json"]).json();
-    assert!(told["ttl_ms"].as_u64().unwrap() <= 90_000);
-    assert_eq!((&told["key"], &told["flags"]), (&json!("gone"), &json!(7)));
+    let ttl = shell.run(["ttl", "t", "gone", "--json"]).json();
+    assert!(ttl["ttl_ms"].as_u64().unwrap() <= 90_000);
+    assert_eq!((&ttl["key"], &ttl["flags"]), (&json!("gone"), &json!(7)));
     shell.run(["touch", "t", "gone", "--never"]).ok();
     assert_eq!(shell.run(["ttl", "t", "gone"]).text(), "never\n");
     shell.run(["create", "short", "--ttl", "2h"]).ok();
     shell.run(["set", "short", "k", "v"]).ok();
-    let told = shell.run(["ttl", "short", "k", "--json"]).json();
-    assert!(told["ttl_ms"].as_u64().unwrap() <= 7_200_000);
+    let ttl = shell.run(["ttl", "short", "k", "--json"]).json();
+    assert!(ttl["ttl_ms"].as_u64().unwrap() <= 7_200_000);
     let stat = shell.run(["stat", "short", "--json"]).json();
     assert_eq!(
         (&stat["ttl_ms"], &stat["expired"]),

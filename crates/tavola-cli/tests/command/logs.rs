@@ -204,7 +204,7 @@ fn what_a_killed_drain_left_the_next_writes_out() {
 }
 
 #[test]
-fn who_follows_sees_lines_as_they_come() {
+fn a_follower_sees_lines_as_they_come() {
     let shell = Shell::new();
     for n in 0..20 {
         write(&shell, &["events", &format!("old {n}")]);

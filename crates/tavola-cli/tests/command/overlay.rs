@@ -71,7 +71,7 @@ impl Overlay {
             text = fs::read_to_string(&said).expect("text");
             has_ended || text.ends_with('\n')
         });
-        // Else it goes on with the test's end.
+        // Otherwise it continues when the test ends.
         let _ = child.kill();
         let _ = child.wait();
         assert!(!has_ended, "{args:?}: {text}");
@@ -107,7 +107,7 @@ fn commands_for_keys_and_logs_warn_once() {
 }
 
 #[test]
-fn commands_that_go_on_warn_once() {
+fn long_running_commands_warn_once() {
     let Some(overlay) = Overlay::new() else {
         return;
     };

@@ -17,7 +17,7 @@ use rustix::process::Signal;
 use seat::{Seat, ask, closed, connect, exists, is_answered, unless_late};
 
 #[test]
-fn what_clients_store_is_in_the_table_and_the_other_way_round() {
+fn clients_and_the_table_see_the_same_values() {
     let shell = Shell::new();
     let mut seat = Seat::serve(&shell, &["t"]);
     let mut line = connect(&seat.address());
@@ -50,7 +50,7 @@ fn tcp_and_unix_sockets_are_served_at_once() {
 }
 
 #[test]
-fn stat_tells_who_serves_and_how_many() {
+fn stat_reports_servers_and_their_clients() {
     let shell = Shell::new();
     let mut seats = [".first", ".second"].map(|pid_file| {
         let pid_file = shell.path().join(pid_file);
@@ -63,21 +63,21 @@ fn stat_tells_who_serves_and_how_many() {
     for line in &mut lines {
         ask(&mut **line, "get a\r\n", "END\r\n");
     }
-    // They tell it once a second.
+    // They report it once a second.
     wait_until(|| {
         let text = shell.run(["stat", "t"]).text();
         text.contains("2 processes, 3 connections now, 3 in total")
     });
     drop(lines.pop());
-    let told = |name: &str| {
+    let figure_of = |name: &str| {
         let stat = shell.run(["stat", "t", "--json"]).json();
         let all = stat["participants"].as_array().expect("a list").clone();
         let mut numbers: Vec<_> = all.iter().map(|one| one[name].as_u64()).collect();
         numbers.sort_unstable();
         numbers
     };
-    wait_until(|| told("connections") == [Some(1), Some(1)]);
-    assert_eq!(told("connections_accepted"), [Some(1), Some(2)]);
+    wait_until(|| figure_of("connections") == [Some(1), Some(1)]);
+    assert_eq!(figure_of("connections_accepted"), [Some(1), Some(2)]);
     for seat in &mut seats {
         seat.signal(Signal::TERM);
         assert_eq!(seat.ended(), Some(0));
@@ -119,7 +119,7 @@ fn another_process_takes_over_and_nobody_is_turned_away() {
     ask(&mut *line, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
     let all = "VALUE a 0 1\r\n1\r\nEND\r\n";
     seat.signal(Signal::USR1);
-    // Whoever of the two accepts it, each connection is served, if it asks within a second.
+    // Anyone who of the two accepts it, each connection is served, if it asks within a second.
     wait_until(|| {
         unless_late(|| is_answered(&mut *connect(&address), "get a\r\n", all));
         seat.number() != first
@@ -160,7 +160,7 @@ fn other_machines_are_not_let_in_unasked() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_reported() {
     let shell = Shell::new();
     let mut seat = Seat::serve(&shell, &["t"]);
     let address = seat.address();
@@ -186,7 +186,7 @@ fn said_by(shell: &Shell, args: &[&str]) -> String {
 fn values_of_more_than_half_of_the_table_are_warned_of() {
     let shell = Shell::new();
     shell.run(["create", "old", "--capacity", "8M"]).ok();
-    for (args, told) in [
+    for (args, expected) in [
         (
             &["a", "--capacity", "8M", "--largest-value", "4M"][..],
             None,
@@ -208,22 +208,23 @@ fn values_of_more_than_half_of_the_table_are_warned_of() {
         let said = said_by(&shell, args);
         assert_eq!(
             said.lines().count(),
-            told.iter().count(),
+            expected.iter().count(),
             "{args:?}: {said}"
         );
-        let is = told.is_none_or(|told| said.contains("values of ") && said.contains(told));
+        let is =
+            expected.is_none_or(|expected| said.contains("values of ") && said.contains(expected));
         assert!(is, "{args:?}: {said}");
     }
 }
 
 #[test]
-fn a_size_that_has_no_effect_is_told() {
+fn a_size_without_effect_is_reported() {
     let shell = Shell::new();
     shell.run(["create", "t", "--capacity", "8M"]).ok();
     shell.run(["create", "u", "--max-size", "16M"]).ok();
     let cache = Some("it is a cache of 8 MiB; the requested size has no effect");
     let table = "it is not a cache, and may grow to 16 MiB; the requested size has no effect";
-    for (name, flag, size, told) in [
+    for (name, flag, size, expected) in [
         ("t", "--capacity", "8M", None),
         ("t", "--capacity", "9M", cache),
         ("t", "--max-size", "32M", cache),
@@ -234,20 +235,20 @@ fn a_size_that_has_no_effect_is_told() {
         ("newer", "--capacity", "9M", None),
     ] {
         let said = said_by(&shell, &[name, flag, size]);
-        assert_eq!(said.lines().count(), told.iter().count(), "{said}");
-        let is = told.is_none_or(|told| said.contains(told));
+        assert_eq!(said.lines().count(), expected.iter().count(), "{said}");
+        let is = expected.is_none_or(|expected| said.contains(expected));
         assert!(is, "{name} {flag} {size}: {said}");
     }
 }
 
 #[test]
-fn threads_may_not_look_for_more_for_long() {
+fn the_spin_time_is_bounded() {
     let shell = Shell::new();
     for long in ["50", "11ms"] {
         let refused = shell.run(["serve", "t", "--spin", long]);
         assert_eq!(refused.code, 2, "{long}: {refused:?}");
-        let is_told = refused.err.contains("more than 10ms");
-        assert!(is_told, "{long}: {refused:?}");
+        let is_reported = refused.err.contains("more than 10ms");
+        assert!(is_reported, "{long}: {refused:?}");
     }
     let mut most = Seat::serve(&shell, &["t", "--spin", "10ms"]);
     ask(&mut *connect(&most.address()), "get a\r\n", "END\r\n");

@@ -18,7 +18,8 @@ fn a_batch_runs_lines_and_keeps_tables_open() {
     );
     let file = shell.file("commands", "set k v\nrename t u\nget k\n");
     let file = file.to_str().unwrap();
-    // The table that the handle leads to has another name then: there is none for the next line.
+    // The table that the handle leads to has another name then: it does not exist for the next
+    // line.
     let ran = shell.run(["batch", file, "--table", "t"]);
     assert!(ran.code == 2 && ran.err.contains(", line 3: "), "{ran:?}");
     assert_eq!(shell.run(["get", "u", "k"]).ok(), b"v");

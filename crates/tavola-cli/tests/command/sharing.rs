@@ -19,7 +19,7 @@ const BOB: u32 = 21_002;
 const WEB: u32 = 21_100;
 const OTHER: u32 = 21_101;
 
-/// Who runs a command: a user, and whether the user is in the group.
+/// The user that runs a command, and whether the user is in the group.
 #[derive(Clone, Copy)]
 struct Person {
     uid: u32,
@@ -163,7 +163,7 @@ fn members_of_the_group_use_a_table_and_others_get_an_error_that_names_what_is_m
 }
 
 #[test]
-fn a_user_goes_on_after_another_user_was_killed() {
+fn a_user_continues_after_another_user_was_killed() {
     let Some(town) = Town::new() else { return };
     let tables = town.directory("tables", 0o2770);
     let mut command = town.command(member(ANN), &tables, &["load", "t", "--mode", "660"]);

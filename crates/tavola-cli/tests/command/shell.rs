@@ -217,7 +217,7 @@ impl Ran {
 /// Whether a process has read all that is in its pipe, and sleeps.
 fn waits_for_input(child: &Child) -> bool {
     let pipe = child.stdin.as_ref().expect("a pipe");
-    let left = rustix::io::ioctl_fionread(pipe).expect("a pipe tells what is in it");
+    let left = rustix::io::ioctl_fionread(pipe).expect("a pipe reports its length");
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("it lives");
     let state = stat
         .rsplit(") ")

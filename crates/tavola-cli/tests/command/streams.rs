@@ -1,4 +1,4 @@
-//! dump and load: every format carries any bytes there and back, and tells what is wrong.
+//! dump and load: every format carries any bytes there and back, and returns what is wrong.
 
 use std::fs;
 
@@ -117,7 +117,7 @@ fn columns_of_other_peoples_text_can_be_chosen() {
 }
 
 #[test]
-fn a_bad_line_is_told_by_its_number_and_what_came_before_stays() {
+fn a_bad_line_is_reported_by_number_and_earlier_lines_stay() {
     let shell = Shell::new();
     let jsonl = "{\"key\":\"a\",\"value\":\"1\"}\n{\"key\":\"b\",\"value\":\"2\"}\n{\"key\":\n";
     let sentence = shell.feed(["load", "j"], jsonl.as_bytes()).error();
@@ -137,7 +137,7 @@ fn a_bad_line_is_told_by_its_number_and_what_came_before_stays() {
 }
 
 #[test]
-fn a_binary_dump_cut_short_or_damaged_is_told_and_loses_nothing_loaded() {
+fn a_binary_dump_cut_short_or_damaged_is_reported_and_loses_nothing_loaded() {
     let shell = Shell::new();
     for n in 0..10 {
         shell.run(["set", "t", &format!("key {n}"), "value"]).ok();
@@ -220,7 +220,7 @@ fn a_load_into_a_full_table_says_how_far_it_came() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_told() {
+fn unusable_files_are_reported() {
     let shell = Shell::new();
     shell.run(["set", "t", "k", "v"]).ok();
     let sentence = shell.run(["load", "t", "/no/such/file"]).error();
@@ -268,10 +268,10 @@ fn times_and_flags_go_with_json_and_binary_dumps() {
     for format in ["jsonl", "binary"] {
         let dump = shell.run(["dump", "t", "--format", format]).ok();
         shell.feed(["load", format], &dump).ok();
-        let told = shell.run(["ttl", format, "a", "--json"]).json();
-        let left = told["ttl_ms"].as_u64().unwrap();
+        let ttl = shell.run(["ttl", format, "a", "--json"]).json();
+        let left = ttl["ttl_ms"].as_u64().unwrap();
         assert!(left > 3_500_000 && left <= 3_600_000, "{format}: {left}");
-        assert_eq!(told["flags"], 4_294_967_295u32, "{format}");
+        assert_eq!(ttl["flags"], 4_294_967_295u32, "{format}");
         assert_eq!(shell.run(["ttl", format, "b"]).text(), "never\n");
     }
     // What has passed meanwhile is not there.

@@ -30,7 +30,7 @@ fn ls_lists_tables_by_name_with_their_numbers() {
 }
 
 #[test]
-fn a_table_of_fixed_lengths_tells_them_and_takes_no_others() {
+fn a_table_of_fixed_lengths_reports_them_and_takes_no_others() {
     let shell = Shell::new();
     shell.run(["create", "t", "--fixed", "3,5"]).ok();
     shell.run(["set", "t", "key", "value"]).ok();
@@ -99,7 +99,7 @@ fn ls_lists_the_keys_that_begin_with_a_prefix() {
     );
 }
 
-/// A key that has a newline in it is one line all the same, and can be read back.
+/// A key that has a newline in it is one line anyway, and can be read back.
 #[test]
 fn ls_writes_each_key_on_a_line_of_its_own() {
     let shell = Shell::new();
@@ -154,7 +154,7 @@ fn ls_shows_tables_that_cannot_be_read() {
     );
 }
 
-/// What has the name already is told as what it is, at once, and left alone.
+/// An object that has the name already is reported as what it is, at once, and left alone.
 #[test]
 fn create_says_what_has_the_name() {
     let shell = Shell::new();
@@ -223,7 +223,7 @@ fn a_table_of_another_user_in_a_public_directory_needs_any_owner() {
 }
 
 #[test]
-fn stat_tells_numbers_in_words_and_in_json() {
+fn stat_prints_numbers_in_words_and_in_json() {
     let shell = Shell::new();
     for n in 0..100 {
         shell.run(["incr", "t", &format!("counter {n}")]).ok();
@@ -246,7 +246,7 @@ fn stat_tells_numbers_in_words_and_in_json() {
 }
 
 #[test]
-fn stat_names_who_is_attached() {
+fn stat_lists_participants() {
     let shell = Shell::new();
     let mut child = shell.attach("t");
     let stat = shell.run(["stat", "t", "--json"]).json();
@@ -331,7 +331,7 @@ fn compact_and_maintain_give_memory_back() {
 }
 
 #[test]
-fn a_killed_participant_is_told_and_maintained_away() {
+fn a_killed_participant_is_reported_until_maintenance() {
     let shell = Shell::new();
     let mut child = shell.attach("t");
     child.kill().unwrap();
@@ -363,7 +363,7 @@ fn drop_removes_tables_and_nothing_else() {
 }
 
 #[test]
-fn a_dropped_table_in_use_is_told_and_a_new_one_is_empty() {
+fn dropping_a_table_in_use_is_reported_and_a_new_one_is_empty() {
     let shell = Shell::new();
     let mut child = shell.attach("t");
     let ran = shell.run(["drop", "t"]);
@@ -414,7 +414,7 @@ fn check_finds_damage_and_repair_keeps_the_rest() {
         .windows(key.len())
         .position(|window| window == key)
         .unwrap();
-    // The header of an item stands right before its key.
+    // The header of an item is right before its key.
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.write_all_at(&[0xff; 8], at as u64 - 8).unwrap();
     let ran = shell.run(["check", "t"]);
@@ -429,7 +429,7 @@ fn check_finds_damage_and_repair_keeps_the_rest() {
         ran.json()["problem_count"],
         ran.json()["problems"].as_array().unwrap().len()
     );
-    // What can be read is printed all the same.
+    // What can be read is printed anyway.
     for command in ["dump", "ls"] {
         let ran = shell.run([command, "t"]);
         let lines = String::from_utf8_lossy(&ran.out).lines().count();

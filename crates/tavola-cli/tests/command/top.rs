@@ -1,4 +1,4 @@
-//! `tavola top`: what stands on a terminal while a table is used, and what is left there after.
+//! `tavola top`: what is on a terminal while a table is used, and what is left there after.
 
 mod seat;
 use std::fs::File;
@@ -64,7 +64,7 @@ fn busy_cache() -> (Shell, Busy) {
     let shell = Shell::new();
     shell.run(["create", "c", "--capacity", "8M"]).ok();
     let busy = Busy::with(&shell, "c");
-    // So much that some calls were timed.
+    // Enough calls that some were timed.
     wait_until(|| busy.done.load(Ordering::Relaxed) > 10_000);
     (shell, busy)
 }
@@ -200,7 +200,7 @@ fn it_fits_in_a_window_of_any_size() {
 }
 
 #[test]
-fn it_rests_and_goes_on() {
+fn it_pauses_and_continues() {
     let (shell, busy) = busy_cache();
     let seat = Seat::new(&shell, &QUICK, 80, 24);
     let modes = seat.modes();
@@ -218,7 +218,7 @@ fn it_rests_and_goes_on() {
 }
 
 #[test]
-fn a_table_that_goes_and_comes_is_told_of() {
+fn a_table_that_goes_and_comes_is_reported() {
     let shell = Shell::new();
     shell.run(["set", "t", "k", "v"]).ok();
     let seat = Seat::new(&shell, &["top", "t", "--interval", "0.2"], 80, 24);
@@ -233,7 +233,7 @@ fn a_table_that_goes_and_comes_is_told_of() {
     shell.run(["set", "t", "l", "v"]).ok();
     seat.wait("the other table", |rows| rows[1].starts_with("keys    2 "));
     seat.wait_for("a new table of this name: statistics restarted");
-    // Dropped and made anew between two looks.
+    // Dropped and made again between two looks.
     seat.press("p");
     seat.wait_for("PAUSED");
     shell.run(["drop", "t"]).ok();
@@ -273,7 +273,7 @@ fn dead_processes_are_shown_and_shards_by_their_writes() {
 }
 
 #[test]
-fn it_ends_with_its_terminal_and_after_so_many_looks() {
+fn it_ends_with_its_terminal_and_after_the_given_count() {
     let (shell, _busy) = busy_cache();
     let (mut child, near, far) = sit(at_terminal(&shell, &QUICK), (80, 24));
     let mut begin = [0; 8];
@@ -295,12 +295,12 @@ fn it_is_text_where_there_is_no_terminal() {
         (&["--count", "2"], 2),
         (&["--batch", "-n", "2"], 2),
     ];
-    for (args, looks) in cases {
+    for (args, count) in cases {
         let args = [&QUICK[..], args].concat();
         let ran = shell.command(&args).env("LC_ALL", "C").output().unwrap();
         assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
         let text = String::from_utf8(ran.stdout).unwrap();
-        assert_eq!(text.matches("\nreads/s ").count(), looks, "{text}");
+        assert_eq!(text.matches("\nreads/s ").count(), count, "{text}");
         for part in [
             "tavola top: c  a cache",
             "latency, ",
@@ -318,7 +318,7 @@ fn it_is_text_where_there_is_no_terminal() {
 }
 
 #[test]
-fn it_only_looks() {
+fn it_changes_nothing() {
     let shell = Shell::new();
     assert!(
         shell

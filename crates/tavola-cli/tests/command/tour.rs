@@ -11,11 +11,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// A directory of tables, and the command that works in it.
-struct Desk {
+struct Shell {
     dir: TempDir,
 }
 
-impl Desk {
+impl Shell {
     fn new() -> Self {
         Self {
             dir: tempfile::tempdir_in("/dev/shm").expect("/dev/shm is writable"),
@@ -111,8 +111,8 @@ fn send(child: &Child, signal: Signal) {
 
 #[test]
 fn two_processes_are_killed_and_everything_holds() {
-    let desk = Desk::new();
-    let output = desk.run(&["tour", "--seconds", "3", "--procs", "3", "--kills", "2"]);
+    let shell = Shell::new();
+    let output = shell.run(&["tour", "--seconds", "3", "--procs", "3", "--kills", "2"]);
     let shown = text(&output);
     assert!(
         output.status.success(),
@@ -131,7 +131,7 @@ fn two_processes_are_killed_and_everything_holds() {
 
 #[test]
 fn the_five_commands_work_as_printed() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let tavola = Path::new(env!("CARGO_BIN_EXE_tavola"));
     let path = std::env::join_paths(
         [tavola.parent().unwrap().to_owned()]
@@ -140,7 +140,7 @@ fn the_five_commands_work_as_printed() {
     );
     let path = path.unwrap();
     let args = ["tour", "--seconds", "1", "--procs", "2", "--kills", "0"];
-    let output = desk.command(&args).env("PATH", &path).output().unwrap();
+    let output = shell.command(&args).env("PATH", &path).output().unwrap();
     let shown = text(&output);
     assert!(output.status.success(), "{shown}");
     let (_, tail) = shown
@@ -153,12 +153,11 @@ fn the_five_commands_work_as_printed() {
     assert_eq!(commands.len(), 5, "{tail}");
     for (at, command) in commands.iter().enumerate() {
         assert!(command.starts_with("tavola "), "{command}");
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", command])
-            .env("TAVOLA_DIR", desk.dir.path())
+        let mut sh = Command::new("sh");
+        sh.args(["-c", command])
+            .env("TAVOLA_DIR", shell.dir.path())
             .env("PATH", &path);
-        let done = shell.output().unwrap();
+        let done = sh.output().unwrap();
         assert!(
             done.status.success(),
             "{command}: {}",
@@ -169,41 +168,42 @@ fn the_five_commands_work_as_printed() {
             assert_eq!(done.stdout, b"SPIRAL SHELL;So;0;ON;;;;;N;;;;;");
         }
     }
-    assert_eq!(desk.tables(), 0, "the last command drops the table");
+    assert_eq!(shell.tables(), 0, "the last command drops the table");
 }
 
 #[test]
-fn a_tour_replaces_the_table_of_another_and_drops_it_if_told() {
-    let desk = Desk::new();
+fn a_tour_replaces_the_table_of_another_and_drops_it_if_asked() {
+    let shell = Shell::new();
     let short = ["tour", "--seconds", "1", "--procs", "2", "--kills", "0"];
-    assert!(desk.run(&short).status.success());
-    assert_eq!(desk.tables(), 1);
-    let second = desk.run(&[&short[..], &["--drop"]].concat());
+    assert!(shell.run(&short).status.success());
+    assert_eq!(shell.tables(), 1);
+    let second = shell.run(&[&short[..], &["--drop"]].concat());
     assert!(second.status.success(), "{}", text(&second));
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
     assert!(!text(&second).contains("Try next"));
 }
 
 #[test]
 fn a_table_that_no_tour_made_is_left_alone() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     assert!(
-        desk.run(&["set", "tour", "mine", "precious"])
+        shell
+            .run(&["set", "tour", "mine", "precious"])
             .status
             .success()
     );
-    let output = desk.run(&["tour", "--seconds", "1"]);
+    let output = shell.run(&["tour", "--seconds", "1"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--table"));
-    assert_eq!(desk.run(&["get", "tour", "mine"]).stdout, b"precious");
+    assert_eq!(shell.run(&["get", "tour", "mine"]).stdout, b"precious");
 }
 
-/// Where the format version stands in a table, and the fingerprint of its structures.
+/// Where the format version is in a table, and the fingerprint of its structures.
 const FORMAT: u64 = 12;
 const FINGERPRINT: u64 = 16;
 
-fn flip(desk: &Desk, name: &str, at: u64) {
-    let path = desk.dir.path().join(name);
+fn flip(shell: &Shell, name: &str, at: u64) {
+    let path = shell.dir.path().join(name);
     let file = File::options().read(true).write(true).open(path).unwrap();
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();
@@ -212,99 +212,99 @@ fn flip(desk: &Desk, name: &str, at: u64) {
 
 #[test]
 fn a_tour_replaces_the_table_of_a_tour_of_another_layout() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let short = ["tour", "--seconds", "1", "--procs", "2", "--kills", "0"];
-    assert!(desk.run(&short).status.success());
+    assert!(shell.run(&short).status.success());
     for at in [FORMAT, FINGERPRINT] {
-        flip(&desk, "tour", at);
-        assert!(!desk.run(&["stat", "tour"]).status.success(), "byte {at}");
-        let next = desk.run(&short);
+        flip(&shell, "tour", at);
+        assert!(!shell.run(&["stat", "tour"]).status.success(), "byte {at}");
+        let next = shell.run(&short);
         assert!(next.status.success(), "byte {at}: {next:?}");
-        assert!(desk.run(&["stat", "tour"]).status.success());
+        assert!(shell.run(&["stat", "tour"]).status.success());
     }
 }
 
 #[test]
 fn another_table_of_another_layout_is_left_alone_as_is_one_in_use() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     // The marker is a value here, but not that of the key of a tour.
     let marker = "made by 'tavola tour', which replaces it when it runs again";
-    assert!(desk.run(&["set", "tour", "mine", marker]).status.success());
-    flip(&desk, "tour", FORMAT);
-    let refused = desk.run(&["tour", "--seconds", "1"]);
+    assert!(shell.run(&["set", "tour", "mine", marker]).status.success());
+    flip(&shell, "tour", FORMAT);
+    let refused = shell.run(&["tour", "--seconds", "1"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(told.contains("version"), "{told}");
-    flip(&desk, "tour", FORMAT);
-    let kept = desk.run(&["get", "tour", "mine"]);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("version"), "{message}");
+    flip(&shell, "tour", FORMAT);
+    let kept = shell.run(&["get", "tour", "mine"]);
     assert_eq!(kept.stdout, marker.as_bytes());
-    assert!(desk.run(&["drop", "tour"]).status.success());
+    assert!(shell.run(&["drop", "tour"]).status.success());
 
     let Started {
         mut child,
         lines: _lines,
         ..
-    } = desk.start(&["tour", "--seconds", "60", "--procs", "2"]);
-    flip(&desk, "tour", FORMAT);
-    let refused = desk.run(&["tour", "--seconds", "1"]);
+    } = shell.start(&["tour", "--seconds", "60", "--procs", "2"]);
+    flip(&shell, "tour", FORMAT);
+    let refused = shell.run(&["tour", "--seconds", "1"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert!(told.contains("in use"), "{told}");
-    flip(&desk, "tour", FORMAT);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("in use"), "{message}");
+    flip(&shell, "tour", FORMAT);
     send(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 #[test]
 fn a_write_taken_away_behind_its_back_is_noticed() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let args = ["tour", "--seconds", "5", "--procs", "2", "--kills", "0"];
     let Started {
         mut child,
         mut lines,
         ..
-    } = desk.start(&args);
+    } = shell.start(&args);
     // Its first edit comes soon after the start.
     wait_until("there is an edit to take away", || {
-        desk.run(&["del", "tour", "edit/p1/1"]).status.success()
+        shell.run(&["del", "tour", "edit/p1/1"]).status.success()
     });
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
     assert!(rest.contains("FAILED"), "{rest}");
-    assert_eq!(desk.tables(), 1, "the evidence is kept");
+    assert_eq!(shell.tables(), 1, "the evidence is kept");
 }
 
 #[test]
 fn a_damaged_value_is_noticed_by_the_readers() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let args = ["tour", "--seconds", "5", "--procs", "2", "--kills", "0"];
     let Started {
         mut child,
         mut lines,
         pids,
-    } = desk.start(&args);
+    } = shell.start(&args);
     // Nobody edits all records in so short a time that none of these is read first.
     for code in ["0041", "0042", "0043", "0044"] {
         let key = format!("U+{code}");
-        assert!(desk.run(&["set", "tour", &key, "torn"]).status.success());
+        assert!(shell.run(&["set", "tour", &key, "torn"]).status.success());
     }
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2), "{rest}");
-    assert_eq!(desk.tables(), 1, "the evidence is kept");
+    assert_eq!(shell.tables(), 1, "the evidence is kept");
     assert!(pids.iter().all(|&pid| has_ended(pid)));
 }
 
 #[test]
 fn ctrl_c_ends_it_in_good_order() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let Started {
         mut child,
         lines: _lines,
         pids,
-    } = desk.start(&["tour", "--seconds", "60", "--procs", "3"]);
+    } = shell.start(&["tour", "--seconds", "60", "--procs", "3"]);
     assert_eq!(pids.len(), 3);
     assert!(pids.iter().all(|&pid| !has_ended(pid)));
     send(&child, Signal::INT);
@@ -312,24 +312,24 @@ fn ctrl_c_ends_it_in_good_order() {
     wait_until("the processes of the tour end", || {
         pids.iter().all(|&pid| has_ended(pid))
     });
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 #[test]
 fn its_processes_end_when_it_is_killed() {
-    let desk = Desk::new();
+    let shell = Shell::new();
     let Started {
         mut child,
         lines: _lines,
         pids,
-    } = desk.start(&["tour", "--seconds", "60", "--procs", "2"]);
+    } = shell.start(&["tour", "--seconds", "60", "--procs", "2"]);
     send(&child, Signal::KILL);
     child.wait().unwrap();
     wait_until("the processes of the tour end", || {
         pids.iter().all(|&pid| has_ended(pid))
     });
     // What it left is a tour's table: the next tour takes its place.
-    let next = desk.run(&[
+    let next = shell.run(&[
         "tour",
         "--seconds",
         "1",
@@ -340,12 +340,12 @@ fn its_processes_end_when_it_is_killed() {
         "--drop",
     ]);
     assert!(next.status.success(), "{}", text(&next));
-    assert_eq!(desk.tables(), 0);
+    assert_eq!(shell.tables(), 0);
 }
 
 #[test]
 fn a_kill_needs_a_survivor() {
-    let output = Desk::new().run(&["tour", "--procs", "1"]);
+    let output = Shell::new().run(&["tour", "--procs", "1"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--kills 0"));
 }

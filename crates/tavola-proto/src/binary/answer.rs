@@ -124,7 +124,7 @@ pub fn value(out: &mut Vec<u8>, header: &Header, key: &[u8], flags: u32, data: &
     write(out, header, parts);
 }
 
-/// To get, or get and touch, that tells the key and found nothing.
+/// To get, or get and touch, that returns the key and found nothing.
 pub fn miss_of(out: &mut Vec<u8>, header: &Header, key: &[u8]) {
     let parts = Parts {
         status: Status::NotFound as u16,

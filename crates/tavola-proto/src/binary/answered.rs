@@ -60,7 +60,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands at the front of `input`.
+/// What is at the front of `input`.
 pub(crate) fn read_answer<'a>(
     input: &'a [u8],
     limits: &AnswerLimits,
@@ -128,7 +128,7 @@ fn has_shape(opcode: u8, extras: usize, value: usize) -> bool {
     if is_count(opcode) {
         value == COUNT_BYTES
     } else {
-        !tells_flags(opcode) || extras == FLAGS_BYTES
+        !returns_flags(opcode) || extras == FLAGS_BYTES
     }
 }
 
@@ -137,7 +137,7 @@ fn is_count(opcode: u8) -> bool {
 }
 
 /// Get, touch, and get and touch.
-fn tells_flags(opcode: u8) -> bool {
+fn returns_flags(opcode: u8) -> bool {
     matches!(
         opcode,
         0x00 | 0x09 | 0x0c | 0x0d | 0x1c | 0x1d | 0x1e | 0x23 | 0x24

@@ -43,7 +43,7 @@ enum Kind {
     SaslStep,
 }
 
-/// What stands at the front of `input`.
+/// What is at the front of `input`.
 pub(crate) fn decode<'a>(input: &'a [u8], limits: &Limits, sasl: Sasl) -> Outcome<'a> {
     if input[0] != REQUEST_MAGIC {
         return Outcome::Refused {

@@ -35,7 +35,7 @@
 //!
 //! An answer to get, touch, and get and touch has the client's flags as its extras, one to
 //! increment and decrement the number as a value of 8 bytes. A failure has a text as its value, or
-//! the key where a get that tells it found nothing. Stat is answered by a figure each, with its
+//! the key where a get that returns it found nothing. Stat is answered by a figure each, with its
 //! name as the key, and one without a name.
 
 pub mod answer;

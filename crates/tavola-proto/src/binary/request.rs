@@ -8,7 +8,7 @@ pub struct Request<'a> {
     /// What is asked for.
     pub command: Command<'a>,
     /// Whether the answer is left out where it says little: a miss of get and of get and touch,
-    /// the success of the others. Errors are always told.
+    /// the success of the others. Errors are always answered.
     pub quiet: bool,
 }
 

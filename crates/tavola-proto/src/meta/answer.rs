@@ -44,7 +44,7 @@ impl Status {
 pub struct Found<'a> {
     /// Its value.
     pub value: &'a [u8],
-    /// Whether the value is told: `v` asks for it, and `C` does not know it.
+    /// Whether the value is returned: `v` asks for it, and `C` does not know it.
     pub with_value: bool,
     /// Whether its key was base64 when it was stored.
     pub is_key_base64: bool,
@@ -52,21 +52,21 @@ pub struct Found<'a> {
     pub client_flags: u32,
     /// Its unique number.
     pub cas: u64,
-    /// The seconds it has to live; none for ever.
+    /// The seconds it has to live; `None` if it lives forever.
     pub ttl_s: Option<u32>,
     /// The seconds since it was used.
     pub idle_s: u32,
     /// Whether it was read before.
     pub is_fetched: bool,
-    /// Whether another was told to bring a new value: `Z`.
+    /// Whether another was asked to bring a new value: `Z`.
     pub is_token_sent: bool,
     /// Whether the value is stale: `X`.
     pub is_stale: bool,
-    /// Whether this client is told to bring a new value: `W`.
+    /// Whether this client is asked to bring a new value: `W`.
     pub is_winner: bool,
 }
 
-/// What is known of an item that `ms` tells: its unique number and the bytes of its value.
+/// The facts about an item that `ms` returns: its unique number and the bytes of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Its unique number, 0 where nothing was stored.
@@ -82,7 +82,7 @@ pub struct Counted {
     pub value: u64,
     /// The item's unique number.
     pub cas: u64,
-    /// The seconds it has to live; none for ever.
+    /// The seconds it has to live; `None` if it lives forever.
     pub ttl_s: Option<u32>,
 }
 

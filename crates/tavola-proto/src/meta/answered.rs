@@ -12,7 +12,7 @@ use crate::text::{Data, Line, Words, read_data, read_number};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// To `mg`, `ms`, `md`, `ma`; a miss answers `me` and ends `lru_crawler mgdump` as well.
-    Item(Told<'a>),
+    Item(ItemAnswer<'a>),
     /// `ME`: to `me`.
     Debug {
         /// The key as the server writes it, perhaps as base64.
@@ -24,27 +24,27 @@ pub enum Answer<'a> {
     Noop,
 }
 
-/// What became of a request, and what is told of the item.
+/// What became of a request, and the facts about the item that it asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
+pub struct ItemAnswer<'a> {
     /// What became of the request.
     pub status: Status,
     /// The value, where it was asked for and is there.
     pub value: Option<&'a [u8]>,
-    /// What else is told.
+    /// The other facts.
     pub facts: Facts<'a>,
 }
 
 /// How long an item has to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ttl {
-    /// For ever.
+    /// Forever.
     Endless,
     /// So many seconds.
     Seconds(u32),
 }
 
-/// What is told of an item: each fact where the request asked for it.
+/// The facts about an item, each if the request asked for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts<'a> {
     /// `c`: its unique number.
@@ -99,12 +99,12 @@ pub(crate) fn read_answer<'a>(
             return Ok(match read_data(input, line.bytes, size, limits)? {
                 Data::Short { needed } => AnswerStep::More { needed },
                 Data::Whole { data, used } => {
-                    let told = Told {
+                    let answer = ItemAnswer {
                         status: Status::Done,
                         value: Some(data),
                         facts,
                     };
-                    whole(Answer::Item(told), used)
+                    whole(Answer::Item(answer), used)
                 }
             });
         }
@@ -119,12 +119,12 @@ pub(crate) fn read_answer<'a>(
         }
         _ => return Ok(whole(Answer::Noop, line.bytes)),
     };
-    let told = Told {
+    let answer = ItemAnswer {
         status,
         value: None,
         facts: read_facts(words).ok_or(Error::NotAnAnswer)?,
     };
-    Ok(whole(Answer::Item(told), line.bytes))
+    Ok(whole(Answer::Item(answer), line.bytes))
 }
 
 /// Reads flags; those of letters not known are passed over, as later servers may have more.

@@ -2,7 +2,7 @@
 //! is nothing is written.
 //!
 //! A key that lines cannot have is sent as base64, with the flag `b`; it has 186 bytes at most.
-//! `mg` cannot ask to tell it: memcached tells it as it is if the item was made by a binary
+//! `mg` cannot ask to return it: memcached returns it as it is if the item was made by a binary
 //! request, by `mg` or by `ma`, and a line end in it would begin an answer of its maker's choice.
 //!
 //! ```
@@ -36,22 +36,22 @@ const LONGEST_ENCODED_KEY: usize = KEY_BYTES / GROUP * 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Flag {
-    /// `c`: tell the unique number.
-    TellCas,
-    /// `f`: tell the client's flags.
-    TellFlags,
-    /// `h`: tell whether it was read before.
-    TellFetched,
-    /// `k`: tell the key.
-    TellKey,
-    /// `l`: tell how long it was not used.
-    TellIdle,
-    /// `s`: tell the size.
-    TellSize,
-    /// `t`: tell how long it has to live.
-    TellTtl,
-    /// `v`: tell the value.
-    TellValue,
+    /// `c`: return the unique number.
+    ReturnCas,
+    /// `f`: return the client's flags.
+    ReturnFlags,
+    /// `h`: return whether it was read before.
+    ReturnFetched,
+    /// `k`: return the key.
+    ReturnKey,
+    /// `l`: return how long it was not used.
+    ReturnIdle,
+    /// `s`: return the size.
+    ReturnSize,
+    /// `t`: return how long it has to live.
+    ReturnTtl,
+    /// `v`: return the value.
+    ReturnValue,
     /// `q`: no answer where it says little, a miss of `mg` and the success of the others.
     Quiet,
     /// `u`: leave its place among the used.
@@ -186,14 +186,14 @@ impl<'a> Flags<'a> {
         self
     }
 
-    /// `O`: the answer tells this text.
+    /// `O`: the answer returns this text.
     #[must_use]
     pub const fn opaque(mut self, text: &'a [u8]) -> Self {
         self.opaque = Opaque::Text(text);
         self
     }
 
-    /// `O`: the answer tells this number.
+    /// `O`: the answer returns this number.
     #[must_use]
     pub const fn number(mut self, number: u64) -> Self {
         self.opaque = Opaque::Number(number);
@@ -218,7 +218,7 @@ impl<'a> Flags<'a> {
         }
     }
 
-    /// Appends the flags, each with a space before it, and tells how many they are.
+    /// Appends the flags, each with a space before it, and returns how many they are.
     fn write(&self, out: &mut Vec<u8>) -> usize {
         let mut plain = self.plain;
         while plain != 0 {
@@ -251,10 +251,10 @@ impl<'a> Flags<'a> {
 /// `mg`: the item's value and what is known of it, as far as the flags ask for it.
 ///
 /// # Errors
-/// Where the key is none, or is to be told and lines cannot have it, or a flag is wrong.
+/// If the key is invalid, or is asked for and lines cannot have it, or a flag is wrong.
 pub fn get(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error> {
-    if flags.has(Flag::TellKey) && !is_word(key) {
-        return Err(Error::KeyTold);
+    if flags.has(Flag::ReturnKey) && !is_word(key) {
+        return Err(Error::UnreadableKey);
     }
     line(out, b"mg ", key, None, flags, None)
 }
@@ -262,7 +262,7 @@ pub fn get(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error
 /// `ms`: a value for the key.
 ///
 /// # Errors
-/// Where the key is none, a flag is wrong, or the value is too long.
+/// If the key is invalid, a flag is wrong, or the value is too long.
 pub fn set(
     out: &mut Vec<u8>,
     key: &[u8],
@@ -284,7 +284,7 @@ pub fn set(
 /// `md`: no item any more, or one that is stale.
 ///
 /// # Errors
-/// Where the key is none, or a flag is wrong.
+/// If the key is invalid, or a flag is wrong.
 pub fn delete(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Error> {
     line(out, b"md ", key, None, flags, None)
 }
@@ -292,7 +292,7 @@ pub fn delete(out: &mut Vec<u8>, key: &[u8], flags: &Flags<'_>) -> Result<(), Er
 /// `ma`: more in a value that is a number, or less where it goes `down`; not below 0.
 ///
 /// # Errors
-/// Where the key is none, or a flag is wrong.
+/// If the key is invalid, or a flag is wrong.
 pub fn arithmetic(
     out: &mut Vec<u8>,
     key: &[u8],
@@ -305,10 +305,10 @@ pub fn arithmetic(
 /// `me`: what is known of the item, for a person.
 ///
 /// # Errors
-/// Where the key is none, or has a line end, as the answer tells it.
+/// If the key is invalid, or has a line end, as the answer returns it.
 pub fn debug(out: &mut Vec<u8>, key: &[u8]) -> Result<(), Error> {
     if key.contains(&b'\n') {
-        return Err(Error::KeyTold);
+        return Err(Error::UnreadableKey);
     }
     line(out, b"me ", key, None, &Flags::default(), None)?;
     if !is_word(key) {

@@ -101,7 +101,7 @@ impl<'a> Flags<'a> {
         self.vivify
     }
 
-    /// `R`: who asks when no more than this time is left is told to bring a new value.
+    /// `R`: a client that asks when no more than this time is left is asked to bring a new value.
     pub fn recache(&self) -> Option<i32> {
         self.recache
     }
@@ -136,7 +136,7 @@ pub(super) fn are_letters(tokens: &Tokens<'_>, first: usize) -> bool {
 }
 
 /// Reads the flags from the word `first` on, and what they say of the key. Of several faults the
-/// last is told, but for flags that are unknown or there twice, which end the reading.
+/// last is returned, except flags that are unknown or there twice, which end the reading.
 pub(super) fn read<'a>(
     tokens: &Tokens<'a>,
     token: &'a [u8],
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_fault_is_told_but_for_those_that_end_the_reading() {
+    fn the_last_fault_is_reported_except_those_that_end_the_reading() {
         for (line, text) in [
             (&b"mg a F"[..], BAD_FORMAT),
             (b"mg a Fx Tx", BAD_TOKEN),

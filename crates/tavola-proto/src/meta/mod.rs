@@ -14,24 +14,24 @@
 //! | flag | | flag | |
 //! |---|---|---|---|
 //! | `b` | the key is base64 | `C`number | only at this unique number |
-//! | `c` | tell the unique number | `D`number | by how much `ma` counts |
-//! | `f` | tell the client's flags | `E`number | the new unique number |
-//! | `h` | tell whether it was read before | `F`number | the client's flags |
-//! | `k` | tell the key | `I` | mark as stale |
-//! | `l` | tell how long it was not used | `J`number | where `ma` begins |
+//! | `c` | return the unique number | `D`number | by how much `ma` counts |
+//! | `f` | return the client's flags | `E`number | the new unique number |
+//! | `h` | return whether it was read before | `F`number | the client's flags |
+//! | `k` | return the key | `I` | mark as stale |
+//! | `l` | return how long it was not used | `J`number | where `ma` begins |
 //! | `q` | no answer where it says little | `L`text, `P`text | for proxies |
-//! | `s` | tell the size | `M`letter | the mode of `ms` and `ma` |
-//! | `t` | tell how long it has to live | `N`time | make it where it is missing |
-//! | `u` | leave its place among the used | `O`text | tell this text |
-//! | `v` | tell the value | `R`time | ask for a new value this long before the end |
+//! | `s` | return the size | `M`letter | the mode of `ms` and `ma` |
+//! | `t` | return how long it has to live | `N`time | make it where it is missing |
+//! | `u` | leave its place among the used | `O`text | return this text |
+//! | `v` | return the value | `R`time | ask for a new value this long before the end |
 //! | `x` | remove the value, not the item | `T`time | how long it lives |
 //!
 //! An answer begins with what became of the request: `HD` done, `VA` and the bytes of the value
 //! that follows, `EN` a miss of `mg` and `me`, `NF` one of the others, `NS` not stored, `EX`
 //! another unique number, `MN` to `mn`, `ME` to `me`. It repeats `O` and `k`, the latter with `b`
-//! where the key is base64, and tells `c`, `f`, `h`, `l`, `s` and `t` with their numbers. `W` says
-//! that this client is to bring a new value, `Z` that another was told to, `X` that the value is
-//! stale.
+//! where the key is base64, and returns `c`, `f`, `h`, `l`, `s` and `t` with their numbers.
+//! `W` says that this client is to bring a new value, `Z` that another was asked to, `X` that the
+//! value is stale.
 //!
 //! The modes of `ms` are `S`et, `E` for add, `R`eplace, `A`ppend and `P`repend; those of `ma` are
 //! `I` or `+` and `D` or `-`.
@@ -44,7 +44,7 @@ mod request;
 
 pub use answer::Status;
 pub(crate) use answered::read_answer;
-pub use answered::{Answer, Facts, Told, Ttl};
+pub use answered::{Answer, Facts, ItemAnswer, Ttl};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
 

@@ -72,7 +72,7 @@ fn read_stats<'a>(tokens: &Tokens<'a>) -> Result<Stats<'a>, &'static str> {
         b"items" => Stats::Items,
         b"slabs" => Stats::Slabs,
         b"sizes" => Stats::Sizes,
-        other => Stats::Other(other),
+        read_by_first_word => Stats::Other(read_by_first_word),
     })
 }
 
@@ -120,7 +120,7 @@ pub(super) fn watch<'a>(line: &Line<'a>) -> Outcome<'a> {
 }
 
 /// Commands that memcached looks up by their first word, wherever in the line that begins.
-pub(super) fn other<'a>(line: &Line<'a>) -> Outcome<'a> {
+pub(super) fn read_by_first_word<'a>(line: &Line<'a>) -> Outcome<'a> {
     let tokens = Tokens::new(line.text);
     let read = match tokens.get(0) {
         Some(b"shutdown") => Ok(read_shutdown(&tokens)),

@@ -97,7 +97,7 @@ pub fn prefix(out: &mut Vec<u8>, prefix: &[u8], [gets, hits, sets, deletes]: [u6
     out.extend_from_slice(b"\r\n");
 }
 
-/// What a dump tells of an item.
+/// What a dump returns of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
     /// Its key.

@@ -46,7 +46,7 @@ pub enum Answer<'a> {
         /// The figure, perhaps empty.
         value: &'a [u8],
     },
-    /// `ITEM`: one key of `stats cachedump`. More follow, then [`Answer::End`]. memcached tells
+    /// `ITEM`: one key of `stats cachedump`. More follow, then [`Answer::End`]. memcached returns
     /// keys as they are: those that binary requests made may have spaces and line ends, after which
     /// nothing can be relied on.
     Dumped {
@@ -64,7 +64,7 @@ pub enum Answer<'a> {
     /// `mg`: a key of `lru_crawler mgdump`. More follow, then a miss of meta. The same holds for
     /// keys that binary requests made.
     Key(Key<'a>),
-    /// A line that `watch` tells. More follow as long as the connection stays.
+    /// A line that `watch` sends. More follow as long as the connection stays.
     Event(&'a [u8]),
     /// What a command about the server cannot do, and why: `BUSY`, `BADCLASS` and their kin.
     Unable(&'a [u8]),
@@ -106,7 +106,7 @@ impl Answer<'_> {
     }
 }
 
-/// What stands at the front of `input`, whose first `searched` bytes have no line end.
+/// What is at the front of `input`, whose first `searched` bytes have no line end.
 pub(crate) fn read_answer<'a>(
     input: &'a [u8],
     searched: &mut usize,
@@ -137,7 +137,7 @@ pub(crate) fn read_answer<'a>(
     }
 }
 
-/// The first word of `text`, and what stands behind the space after it.
+/// The first word of `text`, and what is behind the space after it.
 fn split(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().position(|byte| *byte == b' ') {
         Some(end) => (&text[..end], &text[end + 1..]),
@@ -257,7 +257,7 @@ fn read_value_line(rest: &[u8]) -> Option<(&[u8], u32, u64, Option<u64>)> {
     words.next().is_none().then_some((key, flags, size, cas))
 }
 
-/// What stands behind the line of a value.
+/// What is behind the line of a value.
 pub(crate) enum Data<'a> {
     /// All of it, and where it ends.
     Whole { data: &'a [u8], used: usize },

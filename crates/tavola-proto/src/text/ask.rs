@@ -17,7 +17,7 @@ pub const QUIT: &[u8] = b"quit\r\n";
 const END: &[u8] = b"\r\n";
 const NOREPLY: &[u8] = b" noreply";
 
-/// `get KEY...`, or `gets` that tells the unique numbers.
+/// `get KEY...`, or `gets` that returns the unique numbers.
 ///
 /// # Errors
 /// Where a key is none, or there is no key, or more than a line takes.
@@ -71,7 +71,7 @@ fn write_keys<K: AsRef<[u8]>>(
 /// `set` and its kin, with the data.
 ///
 /// # Errors
-/// Where the key is none, or the data is too long.
+/// If the key is invalid, or the data is too long.
 pub fn store(out: &mut Vec<u8>, store: &Store<'_>) -> Result<(), Error> {
     key::check_plain(store.key)?;
     if store.data.len() > MOST_BYTES as usize {
@@ -102,7 +102,7 @@ pub fn store(out: &mut Vec<u8>, store: &Store<'_>) -> Result<(), Error> {
 /// `incr` and `decr`.
 ///
 /// # Errors
-/// Where the key is none.
+/// If the key is invalid.
 pub fn count(out: &mut Vec<u8>, count: &Count<'_>) -> Result<(), Error> {
     let name: &[u8] = if count.down { b"decr " } else { b"incr " };
     of_key(out, name, count.key)?;
@@ -114,7 +114,7 @@ pub fn count(out: &mut Vec<u8>, count: &Count<'_>) -> Result<(), Error> {
 /// `touch`: a new expiry time.
 ///
 /// # Errors
-/// Where the key is none.
+/// If the key is invalid.
 pub fn touch(out: &mut Vec<u8>, key: &[u8], exptime: i32, noreply: bool) -> Result<(), Error> {
     of_key(out, b"touch ", key)?;
     argument(out, exptime);
@@ -125,7 +125,7 @@ pub fn touch(out: &mut Vec<u8>, key: &[u8], exptime: i32, noreply: bool) -> Resu
 /// `delete`.
 ///
 /// # Errors
-/// Where the key is none.
+/// If the key is invalid.
 pub fn delete(out: &mut Vec<u8>, key: &[u8], noreply: bool) -> Result<(), Error> {
     of_key(out, b"delete ", key)?;
     if key == b"noreply" && !noreply {
@@ -220,7 +220,7 @@ pub fn lru_crawler(out: &mut Vec<u8>, command: LruCrawler<'_>) -> Result<(), Err
     line_of_words(out, name, [verb, word], false)
 }
 
-/// `watch`: events of these kinds, of gets for none. After `OK` the connection tells them and takes
+/// `watch`: events of these kinds, of gets for none. After `OK` the connection sends them and takes
 /// no more requests.
 pub fn watch(out: &mut Vec<u8>, watched: Watched) {
     out.extend_from_slice(b"watch");
@@ -267,7 +267,7 @@ pub fn authenticate(out: &mut Vec<u8>, name: &[u8], password: &[u8]) -> Result<(
     Ok(())
 }
 
-/// All that `write` appends, or nothing. It is told where that begins.
+/// All that `write` appends, or nothing. `write` gets the place where that begins.
 fn whole(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>, usize) -> Result<(), Error>,

@@ -16,7 +16,7 @@ const SHORTEST_LINE: usize = 6;
 /// The longest name and password together.
 pub(super) const LONGEST_DATA: u32 = 16_384;
 
-/// What stands at the front of `input`, whose first `searched` bytes have no line end.
+/// What is at the front of `input`, whose first `searched` bytes have no line end.
 pub(super) fn decode<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -> Outcome<'a> {
     let line = match line::find_of(input, searched, limits.line_bytes) {
         Found::Line(line) => line,

@@ -122,7 +122,7 @@ fn read_numbers(tokens: &Tokens<'_>, key: &[u8], verb: StoreVerb) -> Option<(Sto
     let exptime = number::read_c_i32(tokens.rest(3))?;
     let verb = match verb {
         StoreVerb::Cas(_) => StoreVerb::Cas(number::read_u64(tokens.get(5)?)?),
-        other => other,
+        read_by_first_word => read_by_first_word,
     };
     Some((verb, flags, exptime))
 }

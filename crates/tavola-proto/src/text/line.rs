@@ -21,7 +21,7 @@ pub(crate) enum Found<'a> {
     TooLong(usize),
 }
 
-/// Finds the first line end. `searched` tells how far it is known that there is none, and is
+/// Finds the first line end. `searched` is how far it is known that there is none, and is
 /// brought up to date.
 pub(crate) fn find<'a>(input: &'a [u8], searched: &mut usize, limits: &Limits) -> Found<'a> {
     let longest = if is_of_keys(input) {
@@ -93,7 +93,7 @@ mod tests {
         let mut searched = 0;
         assert!(matches!(find(b"abc", &mut searched, &LIMITS), Found::Short));
         assert_eq!(searched, 3);
-        // A line end that stands where none was before shows where the search began.
+        // A line end that is where none was before shows where the search began.
         assert_eq!(bytes(b"a\nb\n", searched), Ok(4));
     }
 }

@@ -36,7 +36,7 @@
 //!
 //! Words are parted by spaces. A line ends with `\n`, a `\r` before it is dropped; data ends with
 //! `\r\n`. A line needs at least four bytes with its end. Words after those that a command knows
-//! are ignored; the last one may be `noreply`, which silences refusals as well, but for those of
+//! are ignored; the last one may be `noreply`, which silences refusals as well, except those of
 //! lines with too few words or without a length that can be read.
 
 mod admin;
@@ -71,7 +71,7 @@ pub(crate) const BAD_FORMAT: &str = "CLIENT_ERROR bad command line format";
 /// The shortest line that may be a command, its end counted: two letters and `\r\n`.
 const SHORTEST_LINE: usize = 4;
 
-/// What stands at the front of `input`, whose first `searched` bytes have no line end.
+/// What is at the front of `input`, whose first `searched` bytes have no line end.
 /// `is_locked` where the client has to give a password first.
 pub(crate) fn decode<'a>(
     input: &'a [u8],
@@ -117,11 +117,11 @@ pub(crate) fn decode<'a>(
         b"version" => line.whole(Request::Version),
         b"stats" => admin::stats(&line),
         b"watch" => admin::watch(&line),
-        _ => admin::other(&line),
+        _ => admin::read_by_first_word(&line),
     }
 }
 
-/// Only a client that asks for many keys may have meant it, and is told so.
+/// Only a client that asks for many keys may have meant it, and gets an answer that says so.
 fn too_long<'a>(input: &[u8], used: usize) -> Outcome<'a> {
     if !line::is_of_keys(input) {
         return hang_up(used);

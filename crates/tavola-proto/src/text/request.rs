@@ -37,7 +37,7 @@ pub enum Request<'a> {
     },
     /// The server's version.
     Version,
-    /// How much the server tells its operator.
+    /// How much the server logs.
     Verbosity {
         /// More for larger ones.
         level: u32,
@@ -62,7 +62,7 @@ pub enum Request<'a> {
         /// Whether the client wants no answer.
         noreply: bool,
     },
-    /// Certificates of TLS, to be read anew. It is answered whether the client wants that or not.
+    /// Certificates of TLS, to be read again. It is answered whether the client wants that or not.
     RefreshCerts,
     /// What the crawler is to do.
     LruCrawler {
@@ -156,7 +156,7 @@ pub struct Count<'a> {
 pub enum Stats<'a> {
     /// The figures of the server.
     General,
-    /// To begin counting anew.
+    /// To begin counting again.
     Reset,
     /// Figures by prefixes of keys.
     Detail(Detail),
@@ -242,13 +242,13 @@ pub enum Event {
     Proxyreqs,
     /// What its proxy does.
     Proxyevents,
-    /// What the scripts of its proxy tell.
+    /// What the scripts of its proxy log.
     Proxyuser,
     /// Items deleted.
     Deletions,
 }
 
-/// The kinds of events that a connection is told.
+/// The kinds of events that a connection receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watched(u16);
 

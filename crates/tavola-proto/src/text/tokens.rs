@@ -4,7 +4,7 @@ use memchr::memchr;
 
 use super::line::Line;
 
-/// More words than these are not told apart; memcached's table of them has this size.
+/// More words than these are not distinguished; memcached's table of them has this size.
 const MOST: usize = 23;
 /// What follows in a line is not looked at for words, which memcached counts in 16 bits.
 const LONGEST_LINE: usize = 65_533;
@@ -74,8 +74,8 @@ impl<'a> Tokens<'a> {
 
 /// A line from its second word on, where the first, of so many bytes, begins it.
 pub(crate) fn rest_behind(line: &[u8], first: usize) -> Option<&[u8]> {
-    let looked_at = &line[first..line.len().min(LONGEST_LINE)];
-    let gap = looked_at.iter().position(|byte| *byte != b' ')?;
+    let searched = &line[first..line.len().min(LONGEST_LINE)];
+    let gap = searched.iter().position(|byte| *byte != b' ')?;
     Some(&line[first + gap..])
 }
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_far_behind_is_not_looked_at() {
+    fn text_beyond_the_longest_line_is_not_searched() {
         let mut line = b"get".to_vec();
         line.resize(LONGEST_LINE, b' ');
         line.push(b'a');

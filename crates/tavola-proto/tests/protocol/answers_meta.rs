@@ -1,7 +1,7 @@
 //! Answers to meta commands, as literal bytes that memcached 1.6.45 and 1.6.18 send.
 
 use crate::answers::{found, refused};
-use tavola_proto::meta::{Answer, Facts, Status, Told, Ttl};
+use tavola_proto::meta::{Answer, Facts, ItemAnswer, Status, Ttl};
 use tavola_proto::{Answer as Any, AnswerLimits, Error, KeyRoom, Protocol, text};
 
 const LIMITS: AnswerLimits = AnswerLimits {
@@ -9,22 +9,22 @@ const LIMITS: AnswerLimits = AnswerLimits {
     line_bytes: 200,
 };
 
-/// The one item that `received` tells.
-fn told(received: &[u8], check: impl FnOnce(&Told<'_>)) {
+/// Calls `check` with the one item of `received`.
+fn check_item(received: &[u8], check: impl FnOnce(&ItemAnswer<'_>)) {
     found(Protocol::Text, LIMITS, received, |answers| match answers {
-        [Any::Meta(Answer::Item(told))] => check(told),
+        [Any::Meta(Answer::Item(item))] => check(item),
         other => panic!("{other:?}"),
     });
 }
 
-/// What is told of an item without its key.
+/// Checks what is answered about an item without its key.
 fn check(received: &[u8], status: Status, value: Option<&[u8]>, facts: Facts<'_>) {
-    let expected = Told {
+    let expected = ItemAnswer {
         status,
         value,
         facts,
     };
-    told(received, |told| assert_eq!(told, &expected));
+    check_item(received, |item| assert_eq!(item, &expected));
 }
 
 #[test]
@@ -89,20 +89,20 @@ fn facts_are_letters_with_what_belongs_to_them() {
 }
 
 #[test]
-fn keys_are_told_as_they_are_or_as_base64() {
+fn keys_are_returned_as_they_are_or_as_base64() {
     let mut room = KeyRoom::default();
-    told(b"NF kzz Oq\r\n", |told| {
-        let key = told.facts.key.expect("a key");
+    check_item(b"NF kzz Oq\r\n", |item| {
+        let key = item.facts.key.expect("a key");
         assert_eq!(key.bytes(&mut room), b"zz");
-        assert_eq!(told.facts.opaque, Some(&b"q"[..]));
-        assert_eq!(told.facts.opaque_number(), None);
+        assert_eq!(item.facts.opaque, Some(&b"q"[..]));
+        assert_eq!(item.facts.opaque_number(), None);
     });
     let mut room = KeyRoom::default();
-    told(b"HD kYQEy b c15 O77\r\n", |told| {
-        let key = told.facts.key.expect("a key");
+    check_item(b"HD kYQEy b c15 O77\r\n", |item| {
+        let key = item.facts.key.expect("a key");
         assert!(key.is_base64());
         assert_eq!(key.bytes(&mut room), b"a\x012");
-        assert_eq!(told.facts.opaque_number(), Some(77));
+        assert_eq!(item.facts.opaque_number(), Some(77));
     });
 }
 

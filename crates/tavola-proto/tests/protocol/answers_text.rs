@@ -51,7 +51,7 @@ fn values_come_one_by_one_until_their_end() {
 }
 
 #[test]
-fn one_word_answers_are_told_apart() {
+fn one_word_answers_are_distinguished() {
     check(
         b"STORED\r\nNOT_STORED\r\nEXISTS\r\nNOT_FOUND\r\nDELETED\r\nTOUCHED\r\nOK\r\nRESET\r\n",
         &[
@@ -170,7 +170,7 @@ fn dumped_keys_may_be_base64() {
 }
 
 #[test]
-fn answers_tell_whether_more_follow() {
+fn answers_say_whether_more_follow() {
     for (received, is_last) in [
         (&b"VALUE a 0 1\r\nx\r\n"[..], false),
         (b"STAT a 0\r\n", false),

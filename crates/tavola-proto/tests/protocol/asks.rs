@@ -140,7 +140,12 @@ fn classic_commands_about_the_server() {
 
 #[test]
 fn meta_commands_have_their_flags_once() {
-    let flags = Flags::of(&[Flag::TellValue, Flag::TellValue, Flag::TellCas, Flag::Quiet]);
+    let flags = Flags::of(&[
+        Flag::ReturnValue,
+        Flag::ReturnValue,
+        Flag::ReturnCas,
+        Flag::Quiet,
+    ]);
     check("mg a c v q T60 O7\\r\\n", |out| {
         meta_ask::get(out, b"a", &flags.exptime(60).number(7))
     });
@@ -172,10 +177,10 @@ fn meta_commands_have_their_flags_once() {
 #[test]
 fn keys_that_lines_cannot_have_go_as_base64() {
     check("md YQEy b k\\r\\n", |out| {
-        meta_ask::delete(out, b"a\x012", &Flags::of(&[Flag::TellKey]))
+        meta_ask::delete(out, b"a\x012", &Flags::of(&[Flag::ReturnKey]))
     });
     check("mg YQEy b v\\r\\n", |out| {
-        meta_ask::get(out, b"a\x012", &Flags::of(&[Flag::TellValue]))
+        meta_ask::get(out, b"a\x012", &Flags::of(&[Flag::ReturnValue]))
     });
     check("ms YQEy 1 b MA\\r\\nx\\r\\n", |out| {
         meta_ask::set(out, b"a\x012", Mode::Append, b"x", &Flags::default())
@@ -190,17 +195,17 @@ fn keys_that_lines_cannot_have_go_as_base64() {
 }
 
 #[test]
-fn a_key_that_lines_cannot_have_is_not_to_be_told() {
-    let flags = Flags::of(&[Flag::TellKey]);
+fn a_key_that_lines_cannot_have_cannot_be_asked_for() {
+    let flags = Flags::of(&[Flag::ReturnKey]);
     for key in [&b"a b"[..], b"x\r\nHD injected"] {
         assert_eq!(
             written(|out| meta_ask::get(out, key, &flags)),
-            Err(Error::KeyTold)
+            Err(Error::UnreadableKey)
         );
     }
     assert_eq!(
         written(|out| meta_ask::debug(out, b"x\r\nHD injected")),
-        Err(Error::KeyTold)
+        Err(Error::UnreadableKey)
     );
 }
 
@@ -322,14 +327,14 @@ fn words_that_are_none_are_never_sent() {
 #[test]
 fn flags_are_no_more_than_memcached_takes() {
     let all = [
-        Flag::TellCas,
-        Flag::TellFlags,
-        Flag::TellFetched,
-        Flag::TellKey,
-        Flag::TellIdle,
-        Flag::TellSize,
-        Flag::TellTtl,
-        Flag::TellValue,
+        Flag::ReturnCas,
+        Flag::ReturnFlags,
+        Flag::ReturnFetched,
+        Flag::ReturnKey,
+        Flag::ReturnIdle,
+        Flag::ReturnSize,
+        Flag::ReturnTtl,
+        Flag::ReturnValue,
         Flag::Quiet,
         Flag::KeepPlace,
         Flag::RemoveValue,

@@ -242,7 +242,7 @@ fn a_value_that_is_too_large_forgets_the_old_one_where_it_would_replace_it() {
 }
 
 #[test]
-fn who_has_to_say_who_it_is_may_do_little_before() {
+fn a_client_that_has_not_authenticated_may_do_little() {
     let refused = |opcode| answer(opcode, 0x20, &[], "Auth failure.");
     for opcode in [0x00, 0x0a, 0x50] {
         let sent = request(opcode, &[], b"k", &[]);

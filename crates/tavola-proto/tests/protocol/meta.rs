@@ -1,4 +1,4 @@
-//! What answers to meta commands tell, and what the letters of their flags mean.
+//! What answers to meta commands return, and what the letters of their flags mean.
 
 use tavola_proto::meta::answer::{self, Counted, Found};
 use tavola_proto::meta::{Item, Mode};
@@ -40,7 +40,7 @@ const FOUND: Found<'_> = Found {
 };
 
 #[test]
-fn what_is_found_is_told_in_the_order_of_the_flags() {
+fn facts_are_returned_in_the_order_of_the_flags() {
     let found = written(b"mg a s v t f c k Oq h l\r\n", |out, item| {
         let with_value = item.flags.has(b'v');
         answer::found(
@@ -70,7 +70,7 @@ fn what_is_found_is_told_in_the_order_of_the_flags() {
 }
 
 #[test]
-fn a_key_is_told_as_it_was_stored() {
+fn a_key_is_returned_as_it_was_stored() {
     let found = written(b"mg foo k\r\n", |out, item| {
         answer::found(
             out,
@@ -99,7 +99,7 @@ fn a_key_is_told_as_it_was_stored() {
 }
 
 #[test]
-fn a_number_is_told_where_it_is_asked_for() {
+fn a_number_is_returned_if_it_is_asked_for() {
     let counted = Counted {
         value: 7,
         cas: 14,

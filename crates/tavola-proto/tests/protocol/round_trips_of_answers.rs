@@ -5,7 +5,7 @@ use crate::meta_plan::{Plan, is_plain, key};
 use crate::numbers::Numbers;
 use tavola_proto::binary::{self, Header, Outcome};
 use tavola_proto::meta::answer::{self as meta_answer, Counted, Found, Stored};
-use tavola_proto::meta::{self, Facts, Item, Status, Told, Ttl};
+use tavola_proto::meta::{self, Facts, Item, ItemAnswer, Status, Ttl};
 use tavola_proto::text::answer as text_answer;
 use tavola_proto::{
     Answer, AnswerLimits, Decoder, Error, KeyRoom, Limits, Protocol, Request, Step, text,
@@ -17,13 +17,13 @@ const ANSWERS: usize = 12;
 /// An answer as words, the same for what is written and for what is read.
 fn described(answer: &Answer<'_>) -> String {
     match answer {
-        Answer::Meta(meta::Answer::Item(told)) => {
-            let mut told = told.clone();
+        Answer::Meta(meta::Answer::Item(item)) => {
+            let mut item = item.clone();
             let mut room = KeyRoom::default();
-            let key = told.facts.key.take();
+            let key = item.facts.key.take();
             let is_base64 = key.is_some_and(|key| key.is_base64());
             let key = key.as_ref().map(|key| key.bytes(&mut room));
-            described_item(&told, key, is_base64)
+            described_item(&item, key, is_base64)
         }
         Answer::Meta(meta::Answer::Debug { key, facts }) => {
             described_debug(key, &facts.clone().collect::<Vec<_>>())
@@ -32,15 +32,15 @@ fn described(answer: &Answer<'_>) -> String {
     }
 }
 
-fn described_item(told: &Told<'_>, key: Option<&[u8]>, is_base64: bool) -> String {
-    format!("{told:?} {key:?} {is_base64}")
+fn described_item(item: &ItemAnswer<'_>, key: Option<&[u8]>, is_base64: bool) -> String {
+    format!("{item:?} {key:?} {is_base64}")
 }
 
 fn described_debug(key: &[u8], facts: &[&[u8]]) -> String {
     format!("me {key:?} {facts:?}")
 }
 
-/// Appends an answer to a classic command, and tells what it is.
+/// Appends an answer to a classic command, and returns what it is.
 fn text(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     let (key, data) = (numbers.plain_key(), numbers.bytes(40));
     let answer = match numbers.below(6) {
@@ -125,7 +125,7 @@ const LINES: [Line; 17] = [
     }),
 ];
 
-/// Appends an answer to a meta command, and tells what it is; nothing where the command has too
+/// Appends an answer to a meta command, and returns what it is; nothing where the command has too
 /// many flags.
 fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
     let key = key(numbers);
@@ -156,8 +156,8 @@ fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
             let status = status(numbers);
             meta_answer::bare(out, status, item);
             let facts = Facts::default();
-            let told = told(status, None, facts, &plan);
-            with_key(&told, &plan, &key, !is_plain(&key))
+            let item = item_answer(status, None, facts, &plan);
+            with_key(&item, &plan, &key, !is_plain(&key))
         }
     })
 }
@@ -188,10 +188,15 @@ fn status(numbers: &mut Numbers) -> Status {
     ])
 }
 
-/// What is told, with the opaque of the request.
-fn told<'a>(status: Status, value: Option<&'a [u8]>, facts: Facts<'a>, plan: &'a Plan) -> Told<'a> {
+/// An answer with the facts of an item and the opaque of the request.
+fn item_answer<'a>(
+    status: Status,
+    value: Option<&'a [u8]>,
+    facts: Facts<'a>,
+    plan: &'a Plan,
+) -> ItemAnswer<'a> {
     let opaque = plan.opaque.as_deref();
-    Told {
+    ItemAnswer {
         status,
         value,
         facts: Facts { opaque, ..facts },
@@ -199,9 +204,9 @@ fn told<'a>(status: Status, value: Option<&'a [u8]>, facts: Facts<'a>, plan: &'a
 }
 
 /// The same as words, with the key where the request asks for it.
-fn with_key(told: &Told<'_>, plan: &Plan, key: &[u8], is_base64: bool) -> String {
+fn with_key(item: &ItemAnswer<'_>, plan: &Plan, key: &[u8], is_base64: bool) -> String {
     let is_asked = plan.plain.contains(&b'k');
-    described_item(told, is_asked.then_some(key), is_asked && is_base64)
+    described_item(item, is_asked.then_some(key), is_asked && is_base64)
 }
 
 fn ttl(ttl_s: Option<u32>) -> Ttl {
@@ -245,8 +250,8 @@ fn found(
         ..Facts::default()
     };
     let value = found.with_value.then_some(found.value);
-    let told = told(Status::Done, value, facts, plan);
-    with_key(&told, plan, key, found.is_key_base64)
+    let item = item_answer(Status::Done, value, facts, plan);
+    with_key(&item, plan, key, found.is_key_base64)
 }
 
 fn stored(
@@ -264,8 +269,8 @@ fn stored(
         size_bytes: plan.plain.contains(&b's').then_some(size_bytes as u64),
         ..Facts::default()
     };
-    let told = told(status, None, facts, plan);
-    with_key(&told, plan, key, !is_plain(key))
+    let item = item_answer(status, None, facts, plan);
+    with_key(&item, plan, key, !is_plain(key))
 }
 
 fn counted(
@@ -288,8 +293,8 @@ fn counted(
     };
     let digits = counted.value.to_string();
     let value = plan.plain.contains(&b'v').then_some(digits.as_bytes());
-    let told = told(Status::Done, value, facts, plan);
-    with_key(&told, plan, key, !is_plain(key))
+    let item = item_answer(Status::Done, value, facts, plan);
+    with_key(&item, plan, key, !is_plain(key))
 }
 
 /// An answer of this opcode with nothing but its header.
@@ -304,7 +309,7 @@ fn bare(opcode: u8, opaque: [u8; 4]) -> binary::Answer<'static> {
     }
 }
 
-/// Appends an answer to a binary request, and tells what it is.
+/// Appends an answer to a binary request, and returns what it is.
 fn binary(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     use binary::answer;
     let (key, data) = (numbers.any_key(), numbers.bytes(40));

@@ -67,7 +67,7 @@ fn described_plan(name: &str, key: &[u8], is_base64: bool, plan: &Plan) -> Strin
     format!("{name} {key:?} {is_base64} {plan:?}")
 }
 
-/// Appends a classic command about items, and tells what it is.
+/// Appends a classic command about items, and returns what it is.
 fn text_item(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     let key = numbers.plain_key();
     let noreply = numbers.coin();
@@ -136,7 +136,7 @@ fn text_item(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     format!("{request:?}")
 }
 
-/// Appends a classic command about the server, and tells what it is.
+/// Appends a classic command about the server, and returns what it is.
 fn text_server(numbers: &mut Numbers, out: &mut Vec<u8>) -> String {
     let noreply = numbers.coin();
     let number = numbers.wide() as u32;
@@ -237,7 +237,7 @@ fn crawler(numbers: &mut Numbers) -> LruCrawler<'static> {
     ])
 }
 
-/// Appends a meta command, and tells what it is; nothing where it cannot be sent.
+/// Appends a meta command, and returns what it is; nothing where it cannot be sent.
 fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
     let key = key(numbers);
     let plan = Plan::generated(numbers);
@@ -276,16 +276,16 @@ fn meta(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
 }
 
 /// Whether a meta command is sent: it may have too many flags, or ask for a key that cannot be
-/// told.
+/// returned.
 fn kept(written: Result<(), Error>) -> bool {
     match written {
         Ok(()) => true,
-        Err(Error::TooManyFlags | Error::KeyTold) => false,
+        Err(Error::TooManyFlags | Error::UnreadableKey) => false,
         Err(error) => panic!("{error}"),
     }
 }
 
-/// Appends a binary request, and tells what it is; nothing where it has no quiet form.
+/// Appends a binary request, and returns what it is; nothing where it has no quiet form.
 fn binary(numbers: &mut Numbers, out: &mut Vec<u8>) -> Option<String> {
     let (key, data) = (numbers.any_key(), numbers.bytes(40));
     let mechanism = &key[..key.len().min(32)];
@@ -346,7 +346,7 @@ fn store<'a>(numbers: &mut Numbers, key: &'a [u8], data: &'a [u8]) -> Command<'a
     })
 }
 
-/// The requests that a server reads when `sent` arrives in chunks of the sizes that `next` tells.
+/// The requests that a server reads when `sent` arrives in chunks of the sizes that `next` returns.
 fn read(sent: &[u8], mut next: impl FnMut() -> usize) -> Vec<String> {
     let mut decoder = Decoder::new(Limits::default());
     decoder.set_sasl(Sasl::Done);

@@ -14,7 +14,7 @@ const STREAMS: u64 = 3000;
 /// Steps that find something, with where they begin; and where the last one ends.
 type Found = (Vec<(usize, String)>, usize);
 
-/// What is found when `sent` arrives in chunks of the sizes that `next` tells.
+/// What is found when `sent` arrives in chunks of the sizes that `next` returns.
 fn found(sent: &[u8], mut next: impl FnMut() -> usize) -> Found {
     let mut decoder = Decoder::new(LIMITS);
     let (mut steps, mut at, mut end) = (Vec::new(), 0, 0);

@@ -260,7 +260,7 @@ fn numbers_are_handed_on_as_they_came() {
 }
 
 #[test]
-fn events_are_told_by_the_beginnings_of_their_names() {
+fn events_are_recognised_by_prefixes_of_their_names() {
     let watched = |sent: &[u8]| {
         let mut found = Watched::default();
         decoded(sent, |request| match request {

@@ -1,4 +1,4 @@
-//! Who is connected, for `stats conns` and `watch`.
+//! The connections, for `stats conns` and `watch`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -81,17 +81,18 @@ impl Connections {
         &self,
         asker: i32,
         setup: &Setup,
-        tell: &mut dyn FnMut(&str, &dyn Display),
+        report: &mut dyn FnMut(&str, &dyn Display),
     ) {
         let now_s = self.now_s();
         for (number, address) in setup.descriptors.iter().zip(&setup.addresses) {
-            let mut one = |name, value: &dyn Display| tell(&format!("{number}:{name}"), value);
+            let mut one = |name, value: &dyn Display| report(&format!("{number}:{name}"), value);
             one("addr", &of_listener(address));
             one("state", &"conn_listening");
             one("secs_since_last_cmd", &now_s);
         }
         for (descriptor, connection) in self.list().iter() {
-            let mut one = |name, value: &dyn Display| tell(&format!("{descriptor}:{name}"), value);
+            let mut one =
+                |name, value: &dyn Display| report(&format!("{descriptor}:{name}"), value);
             let listener = setup.addresses.get(connection.listener).map(of_listener);
             let listener = listener.unwrap_or_default();
             match connection.address {

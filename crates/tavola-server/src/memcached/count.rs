@@ -99,8 +99,8 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
         Err(error) => return Err(error),
     };
     work.count(Event::Stored);
-    let told = || watch::Stored::by_command("add", how.attributes, text.len());
-    work.log_stored(count.key, told);
+    let event = || watch::Stored::by_command("add", how.attributes, text.len());
+    work.log_stored(count.key, event);
     Ok(Some(Counted::Now {
         number: make.number,
         cas: token.0,

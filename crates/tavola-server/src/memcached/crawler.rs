@@ -1,7 +1,7 @@
 //! What memcached's crawler is asked for: dumps of the keys, and the search for expired ones.
 //!
-//! A dump is a walk through the table that goes on whenever its client has fetched what was told
-//! so far; it holds a chunk of the table between two steps and nothing else.
+//! A dump is a walk through the table that continues whenever its client has fetched what was
+//! listed so far; it holds a chunk of the table between two steps and nothing else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -126,7 +126,7 @@ impl Classes {
     }
 }
 
-/// How keys are told.
+/// How keys are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `lru_crawler metadump`.
@@ -238,7 +238,7 @@ fn write_line(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
     true
 }
 
-/// The second since 1970 in which a key expires; none for ever.
+/// The second since 1970 in which a key expires; none forever.
 fn expires_s(expiry: Expiry, now_s: u64) -> Option<u64> {
     match expiry {
         Expiry::After(left) => {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_few_dumps_are_under_way() {
+    fn only_a_few_dumps_run_at_once() {
         let crawler = Arc::<Crawler>::default();
         let begin = || Dump::begin(&crawler, Form::Meta, Classes::ALL, u64::MAX);
         let dumps: Vec<_> = (0..MOST).map(|_| begin().expect("begun")).collect();

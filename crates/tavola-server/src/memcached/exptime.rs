@@ -30,7 +30,7 @@ pub(super) fn now_s() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0)
 }
 
-/// The seconds that are left, a part of one counted whole; none for ever.
+/// The seconds that are left, a part of one counted whole; none forever.
 pub(super) fn left_s(expiry: Expiry) -> Option<u32> {
     let left = match expiry {
         Expiry::After(left) => left,
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_told_in_whole_seconds() {
+    fn the_time_left_is_given_in_whole_seconds() {
         assert_eq!(left_s(Expiry::Never), None);
         assert_eq!(left_s(Expiry::After(Duration::from_millis(1))), Some(1));
         assert_eq!(left_s(Expiry::After(Duration::from_millis(2000))), Some(2));

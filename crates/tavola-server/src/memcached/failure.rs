@@ -1,4 +1,4 @@
-//! Errors of the table, as clients are told.
+//! Errors of the table, as clients get them.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub(super) fn count(work: &Work, error: &Error) {
     }
 }
 
-/// The line that tells what failed; the one of memcached where it has one.
+/// The line that says what failed, that of memcached if it has one.
 pub(super) fn line(output: &mut Output, error: &Error) {
     match error {
         Error::Full { .. } => output.extend(answer::NO_MEMORY),
@@ -34,7 +34,7 @@ pub(super) fn line(output: &mut Output, error: &Error) {
     }
 }
 
-/// The same as the last that a connection is told: nothing where it speaks the binary protocol, in
+/// The same as the last line of a connection: nothing where it speaks the binary protocol, in
 /// which an answer has the number of its request, and there is none here.
 pub(super) fn last(decoder: &Decoder, output: &mut Output, error: &Error) {
     if decoder.protocol() != Some(Protocol::Binary) {

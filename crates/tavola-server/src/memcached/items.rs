@@ -20,7 +20,7 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     Ok(found)
 }
 
-/// Removes a key; false: it is missing. `command` is what watchers are told.
+/// Removes a key; false: it is missing. `command` is the command that watchers see.
 pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     work.deletes(key);
     work.log_lookup(key)?;

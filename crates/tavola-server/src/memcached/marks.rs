@@ -2,12 +2,12 @@
 //! value.
 //!
 //! ```text
-//! bit 0      one client was told to bring a new value, and nobody else is
+//! bit 0      one client was asked to bring a new value, and nobody else is
 //! bit 1      the value is stale
 //! bit 2      it was read since it was stored
 //! bit 3      the client that stored it sent the key as base64
 //! bits 4..24 when it was used: 0 if that is not known, else 1 and the number of units of 4 seconds
-//!            since 1970, which begins anew after 48 days
+//!            since 1970, which begins again after 48 days
 //! ```
 //!
 //! Each is written only where it changes. Reading writes when an item is read for the first time,
@@ -26,7 +26,7 @@ const TIMES: u64 = (1 << 20) - 1;
 const TIME_MARKS: u32 = (TIMES as u32) << TIME_SHIFT;
 /// The seconds of a unit of time.
 const UNIT_S: u64 = 4;
-/// After so many seconds they begin anew.
+/// The seconds after which they begin again.
 const ROUND_S: u64 = TIMES * UNIT_S;
 /// A use that is so little in the future is one of now: clocks may be set.
 const AHEAD_S: u64 = 3600;
@@ -95,7 +95,7 @@ mod tests {
     const NOW_S: u64 = 1_800_000_000;
 
     #[test]
-    fn times_are_told_to_a_few_seconds() {
+    fn times_are_exact_to_a_few_seconds() {
         for now_s in NOW_S..NOW_S + 10 {
             let marks = at(now_s) | FETCHED | STALE;
             assert_eq!(idle_s(marks, now_s), 0);

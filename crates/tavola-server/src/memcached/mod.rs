@@ -16,9 +16,9 @@
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
 //! | `stats`, `tally`, `prefixes` | figures, and what is counted |
 //! | `connections` | who is connected |
-//! | `watch` | what those are told who watch |
+//! | `watch` | the lines that watchers get |
 //! | `crawler` | dumps of the keys |
-//! | `failure` | errors of the table as clients are told |
+//! | `failure` | errors of the table as clients get them |
 //! | `text`, `binary`, `meta` | the three protocols: a file a group of commands |
 //!
 //! What differs from memcached:
@@ -36,7 +36,7 @@
 //! - `watch` and the dumps may stand behind other commands in a pipeline.
 //! - `slabs` and `lru` are answered as by a memcached that does neither.
 //!
-//! All of it stands in docs/internals/protocol.md.
+//! All of it is in docs/internals/protocol.md.
 
 mod auth;
 mod batch;
@@ -65,5 +65,5 @@ pub use rules::Rules;
 pub use service::{Memcached, MemcachedWorker, Session};
 pub use tavola_proto::Protocol;
 
-/// What clients are told: the memcached that is spoken, and the version of this crate.
+/// What clients get as the version: the memcached that is spoken, and the version of this crate.
 pub const VERSION: &str = concat!("1.6.45-tavola-", env!("CARGO_PKG_VERSION"));

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tavola_proto::text::answer;
 
-/// Where a prefix ends unless told otherwise.
+/// Where a prefix ends by default otherwise.
 const DELIMITER: u8 = b':';
 /// Keys of more prefixes are not counted.
 const MOST: usize = 1 << 16;

@@ -19,16 +19,16 @@ const DETAIL_OFF: &[u8] = b"CLIENT_ERROR stats detail not allowed\r\n";
 const METADUMP_OFF: &[u8] = b"ERROR metadump not allowed\r\n";
 const MGDUMP_OFF: &[u8] = b"ERROR key dump not allowed\r\n";
 
-/// What clients may do; the default is what memcached allows unless told otherwise.
+/// What clients may do; the default is what memcached allows by default otherwise.
 #[derive(Clone)]
 pub struct Rules {
     /// The bytes of the largest value.
     pub value_bytes: usize,
     /// Requests of a client that are carried out in a row, before others have their turn.
     pub requests: usize,
-    /// The one protocol that is spoken; none: the first byte tells which.
+    /// The one protocol that is spoken; none: the first byte shows which.
     pub protocol: Option<Protocol>,
-    /// Who may come; none: anybody who can connect.
+    /// The users that may come; `None` if anybody may who can connect.
     pub users: Option<Arc<Users>>,
     /// Whether clients may remove all keys at once.
     pub flush: bool,
@@ -127,7 +127,7 @@ impl Rules {
         }
     }
 
-    /// What is told to who wants to know what is not for clients to know.
+    /// What is asked to who wants to know what is not for clients to know.
     fn refused(&self, request: &text::Request<'_>) -> Option<&'static [u8]> {
         use text::{LruCrawler, Request, Stats};
         match request {
@@ -143,7 +143,7 @@ impl Rules {
         }
     }
 
-    /// What is told in place of the answer to a command that clients may not give, be it right or
+    /// The line in place of the answer to a command that clients may not give, be it right or
     /// wrong.
     pub(super) fn off(&self, command: Restricted) -> Option<&'static [u8]> {
         let (may, line) = match command {
@@ -156,7 +156,7 @@ impl Rules {
         (!may).then_some(line)
     }
 
-    /// Who asks is told nothing: its connection closes as the server ends.
+    /// The client gets no answer: its connection closes as the server ends.
     fn shut_down(&self, mode: Shutdown, noreply: bool, output: &mut Output) -> bool {
         let Some(shutdown) = &self.shutdown else {
             return false;

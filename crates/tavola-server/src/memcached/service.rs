@@ -433,8 +433,8 @@ impl Session {
                 }
                 self.has_failed = true;
                 work.count(Event::AuthClosed);
-                if let Some(tell) = &work.shared.rules.on_guessing {
-                    tell(self.place.address());
+                if let Some(report) = &work.shared.rules.on_guessing {
+                    report(self.place.address());
                 }
                 Some(Next::CloseAfter(auth::PAUSE))
             }

@@ -39,7 +39,7 @@ pub(super) struct Store<'a> {
     pub(super) verb: Verb,
     pub(super) key: &'a [u8],
     pub(super) data: &'a [u8],
-    /// Of what is stored anew; append and prepend leave those that are there.
+    /// Of what is stored again; append and prepend leave those that are there.
     pub(super) attributes: Attributes,
     /// What only meta commands ask for.
     pub(super) more: More,
@@ -59,7 +59,7 @@ pub(super) struct More {
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Stored, with this unique number, and so many bytes; an item that was there before may have
+    /// Stored, with this unique number and this size; an item that was there before may have
     /// kept when it expires.
     Done {
         cas: u64,

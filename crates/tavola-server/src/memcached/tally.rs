@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_threads_are_summed_and_begin_anew() {
+    fn counts_of_threads_are_summed_and_reset() {
         let tallies = Tallies::default();
         let (one, other) = (tallies.join(), tallies.join());
         one.count(Event::GetHit);

@@ -1,7 +1,7 @@
 //! `watch`: lines about what happens, to the connections that asked for them.
 //!
-//! Nothing is written where nobody watches: one load tells. A watcher has its lines in a buffer of
-//! a bounded size until its own thread sends them; what finds no room in it is counted and left
+//! Nothing is written where nobody watches: one load shows it. A watcher has its lines in a buffer
+//! of a bounded size until its own thread sends them; what finds no room in it is counted and left
 //! out, so that a client that does not read holds nobody up. The next line it gets is behind
 //! `skipped=N`.
 
@@ -17,7 +17,7 @@ use tavola_proto::text::{Event, Watched, answer};
 use super::exptime;
 use crate::net::{Gone, Output, Waker};
 
-/// Who may watch at once.
+/// The most watchers at once.
 const MOST: usize = 20;
 /// The lines that wait for a client, in bytes.
 pub(super) const WAITING_BYTES: usize = 256 * 1024;
@@ -178,7 +178,7 @@ impl Watchers {
         });
     }
 
-    /// Keys that went and were not told, as there were too many.
+    /// Keys that went and were not listed, as there were too many.
     pub(super) fn lost(&self, evictions: u64) {
         self.skipped.fetch_add(evictions, Relaxed);
         for watcher in self.list().iter() {
@@ -284,7 +284,7 @@ impl Stored {
 pub(super) struct Evicted<'a> {
     pub(super) key: &'a [u8],
     pub(super) is_fetched: bool,
-    /// What was left; none for ever.
+    /// What was left; none forever.
     pub(super) ttl_s: Option<u32>,
     pub(super) idle_s: u32,
     pub(super) size_bytes: u64,
@@ -349,7 +349,7 @@ impl Client {
     }
 }
 
-/// The part of a line that tells what happened to which key. Writing to a `Vec` does not fail.
+/// The part of a line that says what happened to which key. Writing to a `Vec` does not fail.
 fn begin(line: &mut Vec<u8>, kind: &str, key: &[u8]) {
     let _ = write!(line, " type={kind} key=");
     answer::uri_encoded(line, key);

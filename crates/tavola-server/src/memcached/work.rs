@@ -29,9 +29,9 @@ pub(super) enum After {
     Close,
     /// A name or a password was wrong.
     WrongPassword,
-    /// All else waits until the keys are told.
+    /// All else waits until the keys are listed.
     Dump(Box<Dump>),
-    /// From now on the client is told what happens, and asked nothing.
+    /// From now on the client gets events, and its requests are not read.
     Watch(Watched),
 }
 
@@ -168,7 +168,7 @@ impl Work {
         }
     }
 
-    /// The marks of an item that is stored anew.
+    /// The marks of an item that is stored again.
     pub(super) fn new_marks(&self, is_base64: bool) -> Option<Marks> {
         let key = if is_base64 { marks::BASE64 } else { 0 };
         match self.shared.kept {
@@ -178,7 +178,7 @@ impl Work {
         }
     }
 
-    /// The marks of an item that gets another value and keeps what stands beside it.
+    /// The marks of an item that gets another value and keeps what is beside it.
     pub(super) fn renewed_marks(&self) -> Option<Marks> {
         match self.shared.kept {
             Kept::Nothing => None,

@@ -1,7 +1,8 @@
 //! The thread that accepts connections and hands them on.
 //!
-//! Level-triggered as all threads are: a listener with connections in its queue is told of until it
-//! is empty, so that when no more may be accepted it is taken out of the epoll, not left to spin.
+//! Level-triggered as all threads are: a listener with connections in its queue is reported until
+//! it is empty, so that when no more may be accepted it is taken out of the epoll, not left to
+//! spin.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -77,7 +78,7 @@ impl Acceptor {
         })
     }
 
-    /// Accepts until told to end.
+    /// Accepts until a message asks it to end.
     pub(crate) fn run(mut self) {
         loop {
             self.listen_if_possible();
@@ -87,7 +88,7 @@ impl Acceptor {
                 let (token, _) = self.poll.event(number);
                 if token != BELL {
                     self.accept_row(token as usize);
-                } else if let Some(accept_queued) = self.look_at_post() {
+                } else if let Some(accept_queued) = self.read_messages() {
                     if accept_queued {
                         self.accept_queued();
                     }
@@ -97,8 +98,8 @@ impl Acceptor {
         }
     }
 
-    /// What is told if it is to end: whether to accept what is in the queues.
-    fn look_at_post(&mut self) -> Option<bool> {
+    /// Reads messages. Returns whether to accept what is in the queues, if it is to end.
+    fn read_messages(&mut self) -> Option<bool> {
         let mut end = None;
         for message in self.shared.acceptor.take() {
             match message {

@@ -36,7 +36,7 @@ pub struct Counters {
     pub cut_off: u64,
     /// Connections that ended in a panic of the service.
     pub panics: u64,
-    /// Sessions of TLS that were begun, and did not go on with an earlier one.
+    /// Sessions of TLS that were begun, and did not resume an earlier one.
     pub tls_sessions: u64,
     /// Connections that ended before it was agreed by TLS how to talk.
     pub tls_handshake_errors: u64,

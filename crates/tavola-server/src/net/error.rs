@@ -18,7 +18,7 @@ pub enum Error {
         /// The address.
         address: String,
     },
-    /// The address is none of this machine.
+    /// The address does not belong to this machine.
     AddressNotAvailable {
         /// The address.
         address: String,
@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// Something that is no socket has the name of a Unix socket.
     NotASocket {
-        /// Where it stands.
+        /// Where it is.
         path: PathBuf,
     },
     /// A path that cannot be the name of a Unix socket.
@@ -51,7 +51,7 @@ pub enum Error {
     Environment {
         /// The variable.
         variable: &'static str,
-        /// What stands in it.
+        /// What is in it.
         value: String,
     },
     /// A file that TLS cannot be spoken with.

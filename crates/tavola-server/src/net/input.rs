@@ -4,7 +4,8 @@
 pub(crate) const BATCH_BYTES: usize = 64 * 1024;
 /// So little left over is copied into the thread's buffer, to read on behind it.
 const SMALL_BYTES: usize = 4 * 1024;
-/// So much left over is copied out of the thread's buffer; with more, the buffer itself goes.
+/// The most bytes left over that are copied out of the thread's buffer; with more, the buffer
+/// itself goes.
 const COPIED_BYTES: usize = 16 * 1024;
 
 /// A buffer that is consumed from its front.

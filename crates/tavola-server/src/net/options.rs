@@ -32,7 +32,7 @@ pub enum Io {
     Uring,
 }
 
-/// How a server was started, as far as a service may tell its clients.
+/// How a server was started, as far as a service may report to its clients.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -46,7 +46,7 @@ pub struct Setup {
     pub descriptors: Vec<i32>,
     /// How many connections there may be.
     pub max_connections: usize,
-    /// Whether those that are too many are told so and closed; else they wait.
+    /// Whether connections above the limit get an error and are closed; otherwise they wait.
     pub refuses: bool,
     /// How many connections may wait to be accepted.
     pub backlog: u32,
@@ -121,7 +121,7 @@ impl Options {
         self
     }
 
-    /// The same, by TLS. Who is above the limit of connections is not told so there.
+    /// The same, by TLS. A connection above the limit gets no error there.
     pub fn listen_tls(mut self, listen: Listen, tls: &Arc<Tls>) -> Self {
         self.listen.push((listen, Some(Arc::clone(tls))));
         self
@@ -146,7 +146,7 @@ impl Options {
         self
     }
 
-    /// How many connections wait in the kernel's queue of each listener; 1024 unless told.
+    /// How many connections wait in the kernel's queue of each listener; 1024 by default.
     pub fn backlog(mut self, connections: u32) -> Self {
         self.backlog = connections;
         self
@@ -158,7 +158,7 @@ impl Options {
         self
     }
 
-    /// How long a client of TLS may take until it is agreed how to talk; 10 seconds unless told.
+    /// How long a client of TLS may take until it is agreed how to talk; 10 seconds by default.
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.limits.handshake = timeout;
         self
@@ -166,34 +166,34 @@ impl Options {
 
     /// How long a thread that was busy lately looks for events before it sleeps. Sleeping and
     /// waking up takes tens of microseconds on some machines, so 20 to 50 us may pay where a
-    /// core is free for it; an idle thread sleeps at once. 0 unless told.
+    /// core is free for it; an idle thread sleeps at once. 0 by default.
     pub fn spin(mut self, time: Duration) -> Self {
         self.limits.spin = time;
         self
     }
 
-    /// By which calls answers go out; [`Io::Auto`] unless told.
+    /// By which calls answers go out; [`Io::Auto`] by default.
     pub fn io(mut self, io: Io) -> Self {
         self.limits.io = io;
         self
     }
 
-    /// From so many bytes of answers that a client does not fetch, nothing more is read from it;
-    /// 256 KiB unless told. See [`crate::Output::is_full`].
+    /// If a client does not fetch this many bytes of answers, nothing more is read from it;
+    /// 256 KiB by default. See [`crate::Output::is_full`].
     pub fn output_bound(mut self, bytes: usize) -> Self {
         self.limits.output_bytes = bytes.max(1);
         self
     }
 
     /// The largest input that a service may ask for with [`crate::Next::Read`]; 1 GiB and 64 KiB
-    /// unless told. Who asks for more has its connection closed.
+    /// by default. A connection that asks for more is closed.
     pub fn input_bound(mut self, bytes: usize) -> Self {
         self.limits.input_bytes = bytes;
         self
     }
 
     /// How many bytes of half-sent requests and unfetched answers all connections may hold
-    /// together; 2 GiB unless told. A connection that finds them beyond it and holds more than
+    /// together; 2 GiB by default. A connection that finds them beyond it and holds more than
     /// 64 KiB itself is closed.
     pub fn memory_bound(mut self, bytes: usize) -> Self {
         self.limits.held_bytes = bytes;

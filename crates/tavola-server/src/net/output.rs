@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 
 /// Small pieces are collected in chunks of that many bytes.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
-/// A chunk has room for so many at least.
+/// The least number of bytes that a chunk has room for.
 const FIRST_BYTES: usize = 1024;
 /// A piece that is given away whole becomes a chunk of its own from that size on.
 const OWN_BYTES: usize = 4 * 1024;
@@ -55,13 +55,13 @@ impl Output {
         self.len() == 0
     }
 
-    /// Lets it be full from so many bytes on; tells from how many it was.
+    /// Sets from how many bytes on it is full, and returns the earlier number.
     pub(crate) fn bind(&mut self, bound: usize) -> usize {
         std::mem::replace(&mut self.bound, bound)
     }
 
-    /// Whether so much waits that the service should stop and say [`crate::Next::Again`]. More
-    /// can be written all the same, so that an answer once begun is brought to its end.
+    /// Returns whether the service should stop, as much waits, and say [`crate::Next::Again`]. More
+    /// can be written anyway, so that an answer once begun is brought to its end.
     pub fn is_full(&self) -> bool {
         self.len() >= self.bound
     }
@@ -71,7 +71,7 @@ impl Output {
         self.room(bytes.len()).extend_from_slice(bytes);
     }
 
-    /// A buffer to append `size` bytes to, or a few more or fewer. What stands in it already are
+    /// A buffer to append `size` bytes to, or a few more or fewer. What is in it already are
     /// answers that are not sent yet.
     pub fn room(&mut self, size: usize) -> &mut Vec<u8> {
         if !self.tail_takes(size) {
@@ -109,7 +109,7 @@ impl Output {
         self.chunks.push_back(chunk);
     }
 
-    /// Calls `send` with what is to be sent, as far as one call takes it; it tells how much it
+    /// Calls `send` with what is to be sent, as far as one call takes it; it returns how much it
     /// sent.
     pub(crate) fn send_by(
         &mut self,
@@ -139,7 +139,7 @@ impl Output {
         Some(&only[self.sent..])
     }
 
-    /// So much of it was sent.
+    /// Removes the first bytes, which were sent.
     pub(crate) fn advance(&mut self, size: usize) {
         self.sent += size;
         while self.chunks.len() > 1 && self.sent >= self.chunks[0].len() {

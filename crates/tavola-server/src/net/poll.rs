@@ -12,7 +12,7 @@ use rustix::io::{self, Errno};
 /// Events that one look brings at most.
 const EVENTS: usize = 256;
 
-/// An epoll, level-triggered: what is not dealt with is told again.
+/// An epoll, level-triggered: what is not dealt with is reported again.
 #[derive(Debug)]
 pub(crate) struct Poll {
     epoll: OwnedFd,
@@ -45,7 +45,7 @@ impl Poll {
         epoll::delete(&self.epoll, source)
     }
 
-    /// Waits for events, at most so long, and tells whether there are any.
+    /// Waits for events, at most so long, and returns whether there are any.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> bool {
         self.events.clear();
         let timeout = timeout.map(|time| Timespec {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_wakes_and_is_told_once() {
+    fn a_message_wakes_and_is_reported_once() {
         let post = Post::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
         poll.add(post.bell(), 9, EventFlags::IN).expect("added");

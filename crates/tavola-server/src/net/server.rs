@@ -174,7 +174,7 @@ impl Server {
     }
 
     /// Ends in good order: accepts no more connections, answers what clients have asked, and closes
-    /// each connection when that is done; what is open after `within` is closed all the same.
+    /// each connection when that is done; what is open after `within` is closed anyway.
     ///
     /// A connection with half a request may send the rest in that time. Those who wait in the
     /// kernel's queues are served first, unless the sockets were handed over.
@@ -229,8 +229,8 @@ impl Drop for Server {
     }
 }
 
-/// The ring of the thread that calls: whoever makes one is interrupted by the kernel when it goes,
-/// be it amid a call of its own.
+/// The ring of the thread that calls: anyone who makes one is interrupted by the kernel when it
+/// goes, be it amid a call of its own.
 fn ring(io: Io) -> Result<Option<Ring>> {
     match io {
         Io::Auto => Ok(Ring::new().ok()),

@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) accept_stops: Count,
 }
 
-/// In cache lines of its own: threads change it, and read what stands beside it all the time.
+/// In cache lines of its own: threads change it, and read what is beside it all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Held(AtomicUsize);
@@ -43,7 +43,7 @@ pub(crate) struct Place {
     pub(crate) counters: ThreadCounters,
 }
 
-/// What a serving thread is told.
+/// A message to a serving thread.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Serve this connection.
@@ -64,12 +64,12 @@ pub(crate) struct Arrival {
     pub(crate) address: Option<SocketAddr>,
 }
 
-/// What the acceptor is told.
+/// A message to the acceptor.
 #[derive(Debug)]
 pub(crate) enum AcceptorMessage {
     /// A connection was closed.
     Closed,
-    /// End; before, accept those that are in the queue, if so told.
+    /// End; before, accept those that are in the queue, if it says so.
     End {
         /// Whether to.
         accept_queued: bool,

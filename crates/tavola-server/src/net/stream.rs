@@ -28,9 +28,9 @@ pub(crate) struct Stream {
 pub(crate) struct Received {
     /// So many bytes.
     pub(crate) size: usize,
-    /// So many went out of the socket for it: of TLS that may be any number more.
+    /// The bytes that went out of the socket for it: of TLS that may be any number more.
     pub(crate) taken: usize,
-    /// Nothing is there any more. If it is by now, the epoll tells.
+    /// Nothing is there any more. If it is by now, the epoll reports it.
     pub(crate) is_dry: bool,
     /// Nothing more comes after these bytes; it is dry then as well.
     pub(crate) end: Option<End>,
@@ -42,7 +42,8 @@ pub(crate) enum End {
     /// The client sends no more.
     Finished,
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "told by TLS alone"))]
-    /// It does not keep to TLS, or is not let in. It has been told, or is when the rest is sent.
+    /// It does not keep to TLS, or is not let in. It has got an alert, or gets it when the rest is
+    /// sent.
     Broken,
 }
 
@@ -98,7 +99,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads what comes after the end, by no protocol, and tells how much; none: nothing more
+    /// Reads what comes after the end, by no protocol, and returns how much; none: nothing more
     /// comes.
     pub(crate) fn throw_away(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
         match recv(&self.socket, spare_capacity(bytes), RecvFlags::empty()) {
@@ -109,7 +110,7 @@ impl Stream {
         }
     }
 
-    /// Sends what the socket takes now, and tells how much that was.
+    /// Sends what the socket takes now, and returns how much that was.
     pub(crate) fn send(&mut self, output: &mut Output) -> io::Result<usize> {
         if let Some(session) = &mut self.session {
             return session.send(&self.socket, output);
@@ -148,7 +149,7 @@ impl Stream {
             .is_some_and(|one| one.is_handshaking())
     }
 
-    /// Whether it is a session of TLS that goes on with none before.
+    /// Whether it is a session of TLS that resumes no earlier one.
     pub(crate) fn is_new_session(&self) -> bool {
         self.session.as_ref().is_some_and(|one| one.is_new())
     }
@@ -168,7 +169,7 @@ impl Stream {
     /// Says to the client that no more will come. Closing alone would do so too, but throws away
     /// what is on its way if the client has sent more than was read.
     pub(crate) fn finish(&mut self) {
-        // Fails when the client is gone, which the next read tells.
+        // Fails when the client is gone, which the next read reports.
         let _ = shutdown(&self.socket, Shutdown::Write);
     }
 }

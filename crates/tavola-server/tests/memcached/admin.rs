@@ -3,7 +3,7 @@
 use super::script::{Ours, run, run_since};
 
 #[test]
-fn what_a_crawler_is_told_is_answered() {
+fn commands_to_the_crawler_are_answered() {
     run(r"
         > lru_crawler sleep 100
         < OK
@@ -146,7 +146,7 @@ fn prefixes_are_counted_while_that_is_asked_for() {
 }
 
 #[test]
-fn what_stats_cannot_tell_is_refused() {
+fn unknown_stats_are_refused() {
     run(r"
         > stats sizes
         < STAT sizes_status disabled

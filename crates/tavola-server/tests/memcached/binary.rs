@@ -49,7 +49,7 @@ fn counting(delta: u64, initial: u64, exptime: u32) -> Vec<u8> {
 
 struct Wire {
     client: Client,
-    /// The last unique number that was told.
+    /// The last unique number that was returned.
     cas: u64,
 }
 
@@ -102,7 +102,7 @@ const NOT_FOUND: &[u8] = b"Not found";
 const EXISTS: &[u8] = b"Data exists for key.";
 
 #[test]
-fn values_are_stored_and_told() {
+fn values_are_stored_and_returned() {
     run(|wire| {
         let flags = 7u32.to_be_bytes();
         wire.check(

@@ -166,7 +166,7 @@ fn a_get_of_many_large_values_goes_out_in_parts() {
 }
 
 #[test]
-fn a_full_table_is_told_and_keeps_no_stale_value() {
+fn a_full_table_is_reported_and_keeps_no_stale_value() {
     let table = Table::options().max_size(1 << 20).private();
     let ours = Ours::over(table.expect("a table"));
     let mut client = ours.connect();
@@ -183,7 +183,7 @@ fn a_full_table_is_told_and_keeps_no_stale_value() {
 }
 
 #[test]
-fn an_error_of_the_table_is_told_by_a_sentence() {
+fn an_error_of_the_table_is_a_sentence() {
     let table = Table::options().max_size(1 << 20).fixed(1, 3).private();
     let ours = Ours::over(table.expect("a table"));
     let mut client = ours.connect();

@@ -65,7 +65,7 @@ fn decoded(key: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_dump_tells_each_key() {
+fn a_dump_lists_each_key() {
     let ours = Ours::start();
     let keys = fill(&ours);
     let mut client = ours.connect();
@@ -77,17 +77,17 @@ fn a_dump_tells_each_key() {
             let (key, _) = line.strip_prefix("key=")?.split_once(' ')?;
             Some(decoded(key))
         };
-        let told: BTreeSet<_> = lines[1..]
+        let listed: BTreeSet<_> = lines[1..]
             .iter()
             .map(|line| key(line).expect("a key"))
             .collect();
-        assert!(told == keys && lines.len() == KEYS + 1);
+        assert!(listed == keys && lines.len() == KEYS + 1);
     }
     client.expect(b"get none\r\n", b"END\r\n");
 }
 
 #[test]
-fn a_line_tells_what_is_beside_a_key() {
+fn a_line_has_the_attributes_of_a_key() {
     let ours = Ours::start();
     let attributes = Attributes::default().with_flags(7);
     ours.table
@@ -125,7 +125,7 @@ fn a_line_tells_what_is_beside_a_key() {
     );
 }
 
-/// All lines. memcached's crawler may be busy with the dump before, whose end it has told.
+/// All lines. memcached's crawler may be busy with the dump before, whose end it has sent.
 fn dump(client: &mut Client, classes: &str) -> Vec<String> {
     let request = format!("lru_crawler metadump {classes}\r\n");
     for _ in 0..10_000 {
@@ -143,7 +143,7 @@ fn dump(client: &mut Client, classes: &str) -> Vec<String> {
 
 /// `la` is in seconds since 1970 there.
 #[test]
-fn a_line_tells_whether_and_when_an_item_was_used() {
+fn a_line_says_whether_and_when_an_item_was_used() {
     let ours = Ours::start();
     let theirs = Theirs::start();
     let theirs = theirs.iter().map(|theirs| theirs.address);
@@ -168,7 +168,7 @@ fn a_line_tells_whether_and_when_an_item_was_used() {
     }
 }
 
-/// What one dump tells a client can ask for, be it here or there.
+/// What one dump lists a client can ask for, be it here or there.
 #[test]
 fn keys_come_as_requests() {
     let ours = Ours::start();
@@ -193,11 +193,11 @@ fn the_classes_together_have_each_key_once() {
         let (class, count) = line.strip_prefix("STAT items:")?.split_once(":number ")?;
         Some((class.to_owned(), count.parse::<usize>().expect("a number")))
     });
-    let (mut told, mut dumped) = (0, 0);
+    let (mut listed, mut dumped) = (0, 0);
     for (class, count) in classes {
         let lines = until(&mut client, &format!("stats cachedump {class} 0"), "END");
         assert!(lines.iter().all(|line| line.starts_with("ITEM key-")));
-        told += lines.len();
+        listed += lines.len();
         let some = until(&mut client, &format!("stats cachedump {class} 1"), "END");
         assert_eq!(some.len(), lines.len().min(1));
         let request = format!("lru_crawler metadump {class}");
@@ -207,11 +207,11 @@ fn the_classes_together_have_each_key_once() {
     }
     assert_eq!(dumped, keys.len());
     // Those that no line can have are left out, as memcached leaves them out.
-    assert_eq!(told, keys.len() - KEYS / 10);
+    assert_eq!(listed, keys.len() - KEYS / 10);
 }
 
 #[test]
-fn who_does_not_read_its_dump_holds_nobody_up() {
+fn a_client_that_does_not_read_its_dump_holds_nobody_up() {
     let ours = Ours::start();
     // Lines of some 700 bytes: more than sockets hold.
     for number in 0..40_000_u32 {
@@ -257,7 +257,7 @@ fn names(line: &str) -> Vec<&str> {
 #[test]
 fn lines_have_the_shape_of_memcached() {
     let Some(theirs) = Theirs::start().filter(|theirs| theirs.patch() >= 40) else {
-        return a_dump_tells_each_key();
+        return a_dump_lists_each_key();
     };
     let ours = Ours::start();
     let mut shapes = Vec::new();

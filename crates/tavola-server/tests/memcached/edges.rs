@@ -3,7 +3,7 @@
 use super::script::{run, run_since};
 
 #[test]
-fn a_flush_to_come_is_told_from_a_date() {
+fn a_later_flush_is_distinguished_from_a_date() {
     run(r"
         > set a 0 0 1
         > x

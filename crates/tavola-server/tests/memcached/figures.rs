@@ -67,7 +67,7 @@ fn commands_are_counted_until_a_reset() {
 }
 
 #[test]
-fn settings_and_memory_are_told() {
+fn settings_and_memory_are_reported() {
     let ours = Ours::start();
     let mut client = ours.connect();
     client.expect(b"set a 0 0 1\r\nx\r\n", b"STORED\r\n");
@@ -111,7 +111,7 @@ fn names(client: &mut Client, request: &str) -> Vec<String> {
     names.collect()
 }
 
-/// What memcached tells where it has a disk or TLS.
+/// What memcached reports if it has a disk or TLS.
 fn is_of_a_part(name: &str) -> bool {
     let parts = [
         "ext_",
@@ -123,7 +123,7 @@ fn is_of_a_part(name: &str) -> bool {
     parts.iter().any(|part| name.starts_with(part)) || name.contains("extstore")
 }
 
-/// What is told of the kinds of sockets, which come in the order of their numbers; of either server
+/// The figures of the kinds of sockets, which come in the order of their numbers; of either server
 /// there may be one more, on its way out.
 fn kinds(names: &[String]) -> BTreeSet<&[String]> {
     let is_of_one = |_: &String, next: &String| next != "addr";
@@ -167,7 +167,7 @@ fn figures_have_the_names_and_the_order_of_memcached() {
 }
 
 #[test]
-fn connections_are_told_by_their_numbers() {
+fn connections_are_reported_by_their_numbers() {
     let start = Instant::now();
     let ours = Ours::start();
     let mut client = ours.connect();
@@ -178,7 +178,7 @@ fn connections_are_told_by_their_numbers() {
     for (one, state) in [(&client, "conn_parse_cmd"), (&other, "conn_watch")] {
         let address = format!("tcp:{}", one.0.local_addr().expect("an address"));
         let found = figures.iter().find(|(_, value)| **value == address);
-        let (number, _) = found.expect("told").0.split_once(':').expect("a number");
+        let (number, _) = found.expect("a line").0.split_once(':').expect("a number");
         assert_eq!(figures[&format!("{number}:listen_addr")], server);
         assert_eq!(figures[&format!("{number}:state")], state);
         let idle_s: u64 = figures[&format!("{number}:secs_since_last_cmd")]
@@ -192,7 +192,7 @@ fn connections_are_told_by_their_numbers() {
     assert_eq!(figures.len(), 3 + 2 * 4);
 }
 
-/// What one client has sent when another asks, and the state that is told of it.
+/// What one client has sent when another asks, and the state that is reported of it.
 const STATES: [(&[u8], &str); 7] = [
     (b"", "conn_read"),
     (b"get a\r\nget ", "conn_read"),
@@ -223,7 +223,7 @@ fn a_connection_that_waits_for_a_value_says_so() {
             let mine = format!("tcp:{}", other.0.local_addr().expect("an address"));
             let mut found = String::new();
             // Until its thread has read what was sent.
-            let is_told = (0..1000).any(|_| {
+            let is_reported = (0..1000).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(1));
                 let figures = figures(&mut client, "stats conns");
                 let one = figures.iter().find(|(_, value)| **value == mine);
@@ -233,7 +233,7 @@ fn a_connection_that_waits_for_a_value_says_so() {
                 found.clone_from(&figures[&format!("{number}:state")]);
                 found == state
             });
-            assert!(is_told, "{found} for {state}: {sent:?}");
+            assert!(is_reported, "{found} for {state}: {sent:?}");
         }
     }
 }

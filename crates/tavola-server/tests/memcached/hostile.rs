@@ -133,7 +133,7 @@ fn slow_clients_are_many_and_others_do_not_feel_it() {
 }
 
 #[test]
-fn who_closes_one_side_is_answered_what_is_whole() {
+fn a_client_that_closes_one_side_gets_the_answers_to_whole_requests() {
     let ours = Ours::start();
     for (sent, answered) in [
         (&b"get a\r\nget b"[..], &b"END\r\n"[..]),
@@ -151,7 +151,7 @@ fn who_closes_one_side_is_answered_what_is_whole() {
 }
 
 #[test]
-fn who_never_reads_is_answered_a_bounded_part() {
+fn a_client_that_never_reads_gets_a_bounded_part() {
     const BYTES: usize = 500_000;
     let ours = Ours::start();
     ours.table.set(b"large", vec![b'x'; BYTES]).expect("set");
@@ -163,7 +163,7 @@ fn who_never_reads_is_answered_a_bounded_part() {
     let mut sent = 0;
     // One on each of the two threads, one of which is that of the deaf one.
     let mut others = [ours.connect(), ours.connect()];
-    let mut goes_on = || {
+    let mut can_continue = || {
         let before = ours.server.counters();
         for _ in 0..100 {
             for other in &mut others {
@@ -183,7 +183,7 @@ fn who_never_reads_is_answered_a_bounded_part() {
             Err(error) => {
                 let kind = error.kind();
                 assert!(matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut));
-                if !goes_on() {
+                if !can_continue() {
                     break;
                 }
             }

@@ -6,7 +6,7 @@ use super::script::{
 use tavola::Table;
 
 #[test]
-fn values_are_stored_and_told_as_flags_ask() {
+fn values_are_stored_and_returned_as_flags_ask() {
     run(r"
         > mg a v
         < EN
@@ -43,7 +43,7 @@ fn values_are_stored_and_told_as_flags_ask() {
 }
 
 #[test]
-fn times_are_changed_and_told() {
+fn times_are_changed_and_returned() {
     run(r"
         > ms a 1 T100
         > x
@@ -117,8 +117,8 @@ fn modes_are_those_of_the_classic_commands() {
 }
 
 #[test]
-fn sizes_are_told_of_what_was_stored() {
-    // Earlier ones tell no size.
+fn sizes_of_stored_values_are_returned() {
+    // Earlier ones return no size.
     run_since(
         45,
         r"
@@ -203,7 +203,7 @@ fn numbers_are_counted() {
 }
 
 #[test]
-fn it_is_told_whether_an_item_was_read() {
+fn flags_say_whether_an_item_was_read() {
     run(r"
         > ms a 1
         > x
@@ -267,7 +267,7 @@ fn it_is_told_whether_an_item_was_read() {
 }
 
 #[test]
-fn it_is_told_of_many_items_and_of_new_ones() {
+fn whether_they_were_read_is_known_of_many_items_and_of_new_ones() {
     run(r"
         > set a 0 0 1
         > x
@@ -291,7 +291,7 @@ fn it_is_told_of_many_items_and_of_new_ones() {
 }
 
 #[test]
-fn keys_are_told_as_they_were_stored() {
+fn keys_are_returned_as_they_were_stored() {
     run(r"
         > ms YQ== 1 b
         > x
@@ -343,26 +343,26 @@ fn an_item_is_emptied() {
     );
 }
 
-/// Names of what `me` tells, and what of it is the same in all servers.
+/// Names of what `me` returns, and what of it is the same in all servers.
 #[test]
-fn an_item_is_looked_at() {
-    let look = |address, _: &Second<'_>| {
+fn an_item_can_be_inspected() {
+    let inspect = |address, _: &Second<'_>| {
         let mut client = Client::connect(address);
         client.expect(b"me a\r\nms YQ== 3 b T100\r\nxyz\r\n", b"EN\r\nHD\r\n");
         for fetched in ["no", "yes"] {
-            let told = client.ask_until_version(b"me a\r\nversion\r\n");
-            let told = text(&told).replace(r"\r\n", "");
-            let words: Vec<&str> = told.split(' ').collect();
-            assert_eq!(words[..4], ["ME", "YQ==", "exp=100", "la=0"], "{told}");
-            assert!(words[4].starts_with("cas="), "{told}");
+            let answer = client.ask_until_version(b"me a\r\nversion\r\n");
+            let answer = text(&answer).replace(r"\r\n", "");
+            let words: Vec<&str> = answer.split(' ').collect();
+            assert_eq!(words[..4], ["ME", "YQ==", "exp=100", "la=0"], "{answer}");
+            assert!(words[4].starts_with("cas="), "{answer}");
             assert_eq!(words[5], format!("fetch={fetched}"));
             assert!(words[6].starts_with("cls=") && words[7].starts_with("size="));
             assert_eq!(words.len(), 8);
             client.expect(b"get a\r\n", b"VALUE a 0 3\r\nxyz\r\nEND\r\n");
         }
     };
-    in_one_second(ours, look);
-    in_one_second(|| theirs_since(40), look);
+    in_one_second(ours, inspect);
+    in_one_second(|| theirs_since(40), inspect);
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn flags_that_a_table_has_no_room_for_are_refused() {
     ] {
         client.expect(line, refused);
     }
-    // Who is to bring a value is known there, too.
+    // The client that is to bring a value is known there, too.
     client.expect(b"mg a N30 v\r\nmg a\r\n", b"VA 0 W\r\n\r\nHD Z\r\n");
     client.expect(b"ms a 2 T30\r\nxy\r\n", b"HD\r\n");
     client.expect(b"mg a R60 v\r\nmg a R60\r\n", b"VA 2 W\r\nxy\r\nHD Z\r\n");

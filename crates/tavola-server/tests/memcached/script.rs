@@ -5,9 +5,9 @@
 //! `#` stands for any number; in what is sent, for the last such. Whatever is sent in a row goes
 //! out by one write; what is expected has to come exactly. `- ` begins a note.
 //!
-//! Times are told in whole seconds, those of memcached by a clock that it looks at once a second. A
-//! script that fails where another second has begun since it last waited may be right, and is
-//! tried again from its beginning.
+//! Times are answered in whole seconds, those of memcached by a clock that it looks at once a
+//! second. A script that fails where another second has begun since it last waited may be right,
+//! and is tried again from its beginning.
 
 use std::cell::Cell;
 use std::fs;
@@ -70,12 +70,12 @@ pub struct Theirs {
 impl Theirs {
     /// None where memcached is not installed.
     pub fn start() -> Option<Self> {
-        // It takes a port that is free and tells it in a file of a folder of this user's own.
+        // It takes a port that is free and returns it in a file of a folder of this user's own.
         let folder = tempfile::tempdir().expect("a folder");
-        let told = folder.path().join("port");
+        let port_file = folder.path().join("port");
         let child = Command::new("memcached")
             .args(["-l", "127.0.0.1", "-U", "0", "-u", "root", "-p", "-1"])
-            .env("MEMCACHED_PORT_FILENAME", &told)
+            .env("MEMCACHED_PORT_FILENAME", &port_file)
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -88,7 +88,7 @@ impl Theirs {
         let start = Instant::now();
         // The file is whole as soon as it is there, and the port is listened on by then.
         let text = loop {
-            if let Ok(text) = fs::read_to_string(&told) {
+            if let Ok(text) = fs::read_to_string(&port_file) {
                 break text;
             }
             let ended = theirs.child.try_wait().expect("a child");
@@ -290,7 +290,7 @@ pub fn run_since(patch: u32, script: &str) {
     );
 }
 
-fn run_against(address: SocketAddr, script: &str, who: &str, second: &Second<'_>) {
+fn run_against(address: SocketAddr, script: &str, server_name: &str, second: &Second<'_>) {
     let mut client = Client::connect(address);
     let (mut sent, mut expected) = (Vec::new(), Vec::new());
     let mut answers = 0;
@@ -300,7 +300,7 @@ fn run_against(address: SocketAddr, script: &str, who: &str, second: &Second<'_>
         let kind = step.next();
         let rest = step.as_str().strip_prefix(' ').unwrap_or_default();
         if kind != Some('<') && !expected.is_empty() {
-            check(&mut client, &sent, &expected, &mut number, who);
+            check(&mut client, &sent, &expected, &mut number, server_name);
             answers += 1;
             sent.clear();
             expected.clear();
@@ -318,7 +318,13 @@ fn run_against(address: SocketAddr, script: &str, who: &str, second: &Second<'_>
 }
 
 /// What was sent is followed by a command whose answer shows where the others end.
-fn check(client: &mut Client, sent: &[u8], expected: &[u8], number: &mut Vec<u8>, who: &str) {
+fn check(
+    client: &mut Client,
+    sent: &[u8],
+    expected: &[u8],
+    number: &mut Vec<u8>,
+    server_name: &str,
+) {
     let mut bytes = Vec::new();
     for byte in sent {
         match byte {
@@ -339,7 +345,11 @@ fn check(client: &mut Client, sent: &[u8], expected: &[u8], number: &mut Vec<u8>
         answer.extend_from_slice(b"<end>");
         let expected = [expected, b"<end>"].concat();
         let sent = text(&bytes);
-        assert_eq!(text(&answer), text(&expected), "{who} after {sent:?}");
+        assert_eq!(
+            text(&answer),
+            text(&expected),
+            "{server_name} after {sent:?}"
+        );
     }
 }
 

@@ -49,7 +49,7 @@ fn clients_and_processes_see_the_same_keys() {
     client.expect(b"incr b 1\r\n", b"42\r\n");
     assert_eq!(other.incr(b"b", 1).expect("counted"), 43);
     client.expect(b"get b\r\n", b"VALUE b 9 2\r\n43\r\nEND\r\n");
-    // A number that became shorter is filled up with spaces, and counted on all the same.
+    // A number that became shorter is filled up with spaces, and counted on anyway.
     client.expect(b"set b 0 0 2\r\n10\r\ndecr b 1\r\n", b"STORED\r\n9\r\n");
     client.expect(b"get b\r\n", b"VALUE b 0 2\r\n9 \r\nEND\r\n");
     assert_eq!(other.incr(b"b", 1).expect("counted"), 10);
@@ -90,7 +90,7 @@ fn one_of_many_wins_by_a_unique_number() {
 }
 
 #[test]
-fn many_who_write_the_same_keys_leave_whole_values() {
+fn concurrent_writers_of_the_same_keys_leave_whole_values() {
     const CLIENTS: usize = 6;
     const ROUNDS: usize = 300;
     let ours = Ours::start();

@@ -3,7 +3,7 @@
 use super::script::{Ours, run, text};
 
 #[test]
-fn values_are_stored_and_told() {
+fn values_are_stored_and_returned() {
     run(r"
         > get a
         < END
@@ -226,7 +226,7 @@ fn what_is_no_number_is_not_counted() {
 }
 
 #[test]
-fn keys_expire_as_told() {
+fn keys_expire_at_their_time() {
     run(r"
         > set a 1 -1 1
         > x

@@ -58,7 +58,7 @@ type Case = (
     &'static [&'static str],
 );
 
-/// What those are told who watch these events while a client sends this.
+/// The lines that watchers of these events get while a client sends this.
 fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<String> {
     let mut watcher = Watcher::new(address, events);
     let mut client = Client::connect(address);
@@ -73,7 +73,7 @@ fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<
     let mut lines = Vec::new();
     while lines.len() < count {
         let facts = watcher.facts();
-        // Connections of before may be told of as well.
+        // Earlier connections may be logged as well.
         let is_other =
             |(name, value): &(String, String)| name == "rport" && *value != port.to_string();
         if !facts.iter().any(is_other) {
@@ -92,7 +92,7 @@ fn watched(address: SocketAddr, events: &str, sent: &[u8], count: usize) -> Vec<
         .collect()
 }
 
-/// What happens, and how it is told.
+/// What happens, and how it is logged.
 const CASES: [Case; 6] = [
     (
         "fetchers",
@@ -178,7 +178,7 @@ const CASES: [Case; 6] = [
 ];
 
 #[test]
-fn what_happens_is_told_as_memcached_tells_it() {
+fn events_are_logged_as_memcached_logs_them() {
     let ours = Ours::start();
     let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
     let addresses = [
@@ -199,7 +199,7 @@ fn what_happens_is_told_as_memcached_tells_it() {
 }
 
 #[test]
-fn a_watcher_is_told_what_it_asked_for_and_nothing_else() {
+fn a_watcher_gets_the_events_it_asked_for_and_no_others() {
     let ours = Ours::start();
     let mut all = Watcher::new(ours.address, "evictions fetchers mutations sysevents");
     let mut some = Watcher::new(ours.address, "deletions");
@@ -246,7 +246,7 @@ fn there_are_no_more_watchers_than_may_be() {
 }
 
 #[test]
-fn who_does_not_read_loses_lines_and_holds_nobody_up() {
+fn a_watcher_that_does_not_read_loses_lines_and_holds_nobody_up() {
     let ours = Ours::start();
     let mut deaf = Watcher::new(ours.address, "fetchers");
     let mut client = ours.connect();
@@ -288,7 +288,7 @@ fn who_does_not_read_loses_lines_and_holds_nobody_up() {
 }
 
 #[test]
-fn evictions_are_told_as_memcached_tells_them() {
+fn evictions_are_logged_as_memcached_logs_them() {
     let cache = Table::options().capacity(8 << 20).max_size(64 << 20);
     let ours = Ours::over(cache.versions(true).private().expect("a table"));
     let theirs = Theirs::start().filter(|theirs| theirs.patch() >= 40);
@@ -300,7 +300,7 @@ fn evictions_are_told_as_memcached_tells_them() {
         let mut watcher = Watcher::new(address, "evictions");
         let mut client = Client::connect(address);
         let value = "v".repeat(500_000);
-        // More than memcached has room for, unless it is told otherwise.
+        // More than memcached has room for, unless it is set otherwise.
         for number in 0..200 {
             let time = 1000 * (number % 2);
             let set = format!("set k{number} 0 {time} 500000 noreply\r\n{value}\r\n");
@@ -326,7 +326,7 @@ fn evictions_are_told_as_memcached_tells_them() {
 }
 
 #[test]
-fn who_watches_no_more_costs_nothing() {
+fn a_closed_watcher_costs_nothing() {
     let cache = Table::options().capacity(4 << 20).max_size(16 << 20);
     let ours = Ours::over(cache.private().expect("a table"));
     let fill = |client: &mut Client| {

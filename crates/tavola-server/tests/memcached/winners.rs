@@ -4,7 +4,7 @@
 use super::script::{run, run_since};
 
 #[test]
-fn one_client_is_told_to_bring_what_is_missing() {
+fn one_client_is_asked_to_bring_a_missing_value() {
     run(r"
         > mg a N30 v t
         < VA 0 t30 W
@@ -52,7 +52,7 @@ fn one_client_is_told_to_bring_what_is_missing() {
 }
 
 #[test]
-fn one_client_is_told_to_renew_what_ends_soon() {
+fn one_client_is_asked_to_renew_a_value_that_ends_soon() {
     run(r"
         > ms a 1 T100
         > x
@@ -111,7 +111,7 @@ fn one_client_is_told_to_renew_what_ends_soon() {
 }
 
 #[test]
-fn a_stale_value_is_told_until_a_new_one_is_there() {
+fn a_stale_value_is_returned_until_a_new_one_is_there() {
     run(r"
         > ms a 1 c F7
         > x

@@ -67,7 +67,7 @@ fn a_drain_finishes_what_was_asked() {
 }
 
 #[test]
-fn those_who_wait_in_the_queue_are_served_before_the_end() {
+fn connections_in_the_queue_are_served_before_the_end() {
     for _ in 0..20 {
         let server = start(options());
         let mut client = connect(&server);
@@ -95,7 +95,7 @@ fn a_drain_ends_in_time_whatever_clients_do() {
 }
 
 #[test]
-fn who_has_just_connected_may_ask_though_a_drain_begins() {
+fn a_new_client_may_ask_though_a_drain_begins() {
     let asks_in_time = || {
         let server = start(options());
         let mut client = connect(&server);
@@ -149,9 +149,9 @@ fn a_stop_closes_all_at_once() {
     assert_eq!(*service.closed.lock().expect("no panic"), 1);
 }
 
-/// The kernel interrupts whoever made an io_uring when that goes.
+/// The kernel interrupts anyone who made an io_uring when that goes.
 #[test]
-fn who_starts_a_server_is_not_interrupted_by_its_end() {
+fn a_thread_that_starts_a_server_is_not_interrupted_by_its_end() {
     let (mut asker, mut other) = UnixStream::pair().expect("a pair");
     asker.set_read_timeout(Some(LONG)).expect("set");
     for _ in 0..5 {

@@ -9,7 +9,7 @@ use crate::lines::{
 };
 
 #[test]
-fn who_never_reads_is_not_read_from_and_others_are_served() {
+fn a_client_that_never_reads_is_not_read_from_and_others_are_served() {
     let server = start(options().output_bound(100_000));
     let mut deaf = connect(&server);
     deaf.set_write_timeout(Some(Duration::from_millis(300)))
@@ -86,7 +86,7 @@ fn an_endless_answer_does_not_starve_others() {
 }
 
 #[test]
-fn who_holds_much_when_all_hold_too_much_is_closed() {
+fn a_connection_that_holds_much_is_closed_when_all_hold_too_much() {
     let server = start(options().memory_bound(8 << 20));
     let mut small = connect(&server);
     small.write_all(b"value 5\nab").expect("sent");
@@ -130,7 +130,7 @@ fn one_of_many_threads_may_hold_nearly_all() {
 }
 
 #[test]
-fn who_fetches_its_answers_late_holds_nothing_afterwards() {
+fn a_client_that_fetches_its_answers_late_holds_nothing_afterwards() {
     let server = start(options().memory_bound(200_000).output_bound(60_000));
     let mut clients: Vec<_> = (0..12).map(|_| connect(&server)).collect();
     for client in &mut clients {

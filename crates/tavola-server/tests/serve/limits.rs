@@ -48,7 +48,7 @@ fn the_limit_holds_however_often_connections_come_and_go() {
 }
 
 #[test]
-fn above_the_limit_clients_are_told_and_closed() {
+fn clients_above_the_limit_get_an_error_and_are_closed() {
     let answer = b"ERROR Too many open connections\r\n";
     let server = start(options().max_connections(2).refuse_with(answer));
     let mut clients: Vec<_> = (0..2).map(|_| connect(&server)).collect();

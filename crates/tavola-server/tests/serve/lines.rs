@@ -42,7 +42,7 @@ pub struct Lines {
     pub wakers: Arc<Mutex<Vec<Waker>>>,
     /// How many sessions were closed.
     pub closed: Arc<Mutex<usize>>,
-    /// Whoever has it keeps threads that were told to hold from going on.
+    /// While it is held, threads that were asked to hold wait.
     pub gate: Arc<Mutex<()>>,
     /// How often a thread came to the gate.
     pub held: Arc<AtomicUsize>,
@@ -93,7 +93,7 @@ impl Worker for LinesWorker {
         }
         let mut consumed = 0;
         for _ in 0..TURN {
-            if !session.go_on_streaming(output) || output.is_full() {
+            if !session.write_stream(output) || output.is_full() {
                 return Served {
                     consumed,
                     next: Next::Again,
@@ -158,7 +158,7 @@ impl LinesWorker {
             }
             "stream" => {
                 session.stream = rest.parse().expect("a count");
-                session.go_on_streaming(output);
+                session.write_stream(output);
             }
             "calls" => output.extend(format!("{}\n", session.calls).as_bytes()),
             "peer" => output.extend(format!("{}\n", session.peer).as_bytes()),
@@ -187,7 +187,7 @@ impl LinesWorker {
 
 impl Session {
     /// Whether the stream is at its end.
-    fn go_on_streaming(&mut self, output: &mut Output) -> bool {
+    fn write_stream(&mut self, output: &mut Output) -> bool {
         for _ in 0..1000 {
             if self.stream == 0 || output.is_full() {
                 break;
@@ -271,7 +271,7 @@ pub fn to_the_end(stream: &mut impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Tries until it goes well. An attempt that did not tells nothing if it took so long that the
+/// Tries until it goes well. An attempt that did not proves nothing if it took so long that the
 /// server need not have waited for it: this machine stood still meanwhile.
 #[track_caller]
 pub fn unless_late(within: Duration, mut attempt: impl FnMut() -> bool) {

@@ -92,7 +92,8 @@ fn of_servers_that_start_at_once_one_wins() {
         });
         let winners = servers.iter().filter(|one| one.is_ok()).count();
         if winners != 1 && begun.elapsed() >= FOLDER_WAIT {
-            // One that waits for another so long goes on without: this machine stood still.
+            // One that waits for another for that long continues without it: this machine stood
+            // still.
             drop(servers);
             let _ = fs::remove_file(&path);
             continue;
@@ -123,7 +124,7 @@ fn what_is_no_socket_is_left_alone() {
 }
 
 #[test]
-fn addresses_that_cannot_be_had_are_told() {
+fn unusable_addresses_are_reported() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("bound");
     let taken = taken.local_addr().map(|address| (taken, address));
     let (_taken, address) = taken.expect("an address");
@@ -158,7 +159,7 @@ fn sockets_that_were_handed_over_are_served() {
         "b"
     );
     server.stop();
-    // Whoever made the file is to remove it.
+    // Anyone who made the file is to remove it.
     assert!(path.exists());
 }
 

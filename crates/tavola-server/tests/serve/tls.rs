@@ -109,7 +109,7 @@ fn both_versions_are_spoken_and_a_session_is_gone_on_with() {
 }
 
 #[test]
-fn large_values_go_both_ways() {
+fn large_values_go_in_both_directions() {
     let safe = Safe::start(Options::new().output_bound(100_000));
     let mut client = safe.connect();
     let value = vec![3; 5_000_000];
@@ -143,7 +143,7 @@ fn pipelines_in_records_of_any_size_are_answered_in_order() {
 }
 
 #[test]
-fn who_never_reads_is_not_read_from_and_others_are_served() {
+fn a_client_that_never_reads_is_not_read_from_and_others_are_served() {
     let safe = Safe::start(Options::new().output_bound(100_000));
     let mut deaf = safe.connect();
     let pause = Duration::from_millis(300);
@@ -245,7 +245,7 @@ fn a_handshake_that_stalls_is_cut_off() {
 }
 
 #[test]
-fn certificates_are_read_anew_for_those_that_come_then() {
+fn certificates_are_read_again_for_later_connections() {
     let safe = Safe::start(Options::new());
     let mut before = safe.connect();
     let next = Authority::new();
@@ -300,7 +300,7 @@ fn a_drain_says_the_end_and_waits_for_handshakes() {
 }
 
 #[test]
-fn who_is_too_many_is_told_nothing_by_tls() {
+fn a_connection_above_the_limit_gets_nothing_by_tls() {
     let safe = Safe::start(Options::new().max_connections(1).refuse_with(b"too many\n"));
     let mut first = safe.connect();
     assert_eq!(ask(&mut first, "hello"), "hello");

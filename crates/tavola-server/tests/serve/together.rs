@@ -66,7 +66,7 @@ fn each_gets_its_own_answer() {
 }
 
 #[test]
-fn who_does_not_fetch_loses_nothing() {
+fn a_client_that_does_not_fetch_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     for io in [Io::Epoll, Io::Auto] {
         let path = folder.path().join(format!("{io:?}"));

@@ -20,7 +20,7 @@ use rustls::{
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Who vouches for servers and clients.
+/// The authority that signs the certificates of servers and clients.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate and its key.
@@ -44,7 +44,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for whoever is at 127.0.0.1, or for a client.
+    /// A certificate for anyone who is at 127.0.0.1, or for a client.
     pub fn issue(&self, name: &str) -> Paper {
         let mut params = CertificateParams::new(["127.0.0.1".to_string()]).expect("an address");
         params.distinguished_name.push(DnType::CommonName, name);

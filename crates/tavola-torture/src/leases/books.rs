@@ -23,13 +23,13 @@ pub(super) enum What {
 
 const COUNTED: [&str; 6] = ["won", "stored", "refused", "waited", "stale", "failed"];
 
-/// What all processes know, of each key but for the last two.
+/// What all processes know, of each key except the last two.
 #[derive(Clone, Copy)]
 pub(super) struct Books {
     /// The last version that was begun, and one that is known to have been there.
     begun: &'static [AtomicU64],
     known: &'static [AtomicU64],
-    /// Who has the lease: a [`Note`]; 0: nobody, or it is not told.
+    /// The holder of the lease, a [`Note`]; 0: nobody, or unknown.
     notes: &'static [AtomicU64],
     /// Changes that may end a lease: those begun, those done.
     changing: &'static [AtomicU64],
@@ -52,8 +52,8 @@ pub(super) struct Note {
 
 impl Note {
     fn encode(self) -> u64 {
-        let who = (self.worker + 1) | (self.life & 0xFFF) << 4;
-        who | (self.changes & 0xFFFF) << 16 | self.until_ms << 32
+        let holder = (self.worker + 1) | (self.life & 0xFFF) << 4;
+        holder | (self.changes & 0xFFFF) << 16 | self.until_ms << 32
     }
 
     fn decode(word: u64) -> Option<Self> {
@@ -97,8 +97,8 @@ impl Books {
         self.doomed[worker as usize].store(life, SeqCst);
     }
 
-    /// Nobody lives: what was being changed is so no more.
-    pub(super) fn settle(&self) {
+    /// Notes that no worker lives, so nothing is being changed any more.
+    pub(super) fn accept_unfinished(&self) {
         for (changing, changed) in self.changing.iter().zip(self.changed) {
             changed.store(changing.load(SeqCst), SeqCst);
         }
@@ -128,8 +128,8 @@ impl Books {
     }
 
     /// What is to be noted of a lease that is asked for now; `None`: nothing.
-    pub(super) fn note(&self, number: u64, who: (u64, u64), lease_ms: u64) -> Option<Note> {
-        let (worker, life) = who;
+    pub(super) fn note(&self, number: u64, holder: (u64, u64), lease_ms: u64) -> Option<Note> {
+        let (worker, life) = holder;
         self.changes(number).map(|changes| Note {
             worker,
             life: life & 0xFFF,
@@ -138,8 +138,8 @@ impl Books {
         })
     }
 
-    /// A lease was won: nobody else may have it. Who comes here late, after a stop, may have lost
-    /// it again, and finds the note of the next.
+    /// A lease was won: nobody else may have it. A worker that comes here late, after a stop, may
+    /// have lost it again, and finds the note of the next.
     pub(super) fn won(&self, number: u64, note: Option<Note>) -> Found<()> {
         let place = &self.notes[number as usize];
         let before = Note::decode(place.swap(note.map_or(0, Note::encode), SeqCst));

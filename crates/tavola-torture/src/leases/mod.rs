@@ -1,11 +1,12 @@
 //! The soak of leases: processes that ask for the same few keys at once, compute, wait, fail, and
 //! are killed and stopped at random.
 //!
-//! Who has won a lease notes so, and takes the note away before it ends it: so who wins the next
-//! one finds no note of a process that lives, within its time. (Who removes or changes a key ends
-//! its lease: what is noted while somebody does so is not looked at.) Values are numbered by those
-//! that have won their lease, after that: what is read is never older than what was known of its
-//! key before. And nobody waits for long, as whoever computes does so for milliseconds, or dies.
+//! A worker that wins a lease notes it, and takes the note away before it ends it: so the winner of
+//! the next one finds no note of a process that lives, within its time. (Who removes or changes a
+//! key ends its lease: what is noted while somebody does so is not looked at.) Values are numbered
+//! by those that have won their lease, after that: what is read is never older than what was known
+//! of its key before. And nobody waits for long, as anyone who computes does so for milliseconds,
+//! or dies.
 
 mod books;
 mod worker;
@@ -29,8 +30,8 @@ const SHARDS: u32 = 2;
 /// Between two kills, at most; and for how long one is stopped.
 const KILL_EVERY_US: u64 = 12_000;
 const STOPPED_MS: u64 = 80;
-/// Kills between two settlements.
-const SETTLE_EVERY: u64 = 150;
+/// Kills between two audits.
+const AUDIT_EVERY: u64 = 150;
 /// Seconds a process may live.
 const LIFE_S: u32 = 120;
 
@@ -55,14 +56,14 @@ pub(crate) fn soak(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> 
         numbers: Numbers::new(seed),
     };
     let began = now_ns();
-    let (mut kills, mut stops, mut settlements) = (0, 0, 0);
-    while settlements == 0 || now_ns() - began < for_ns && board.faults() == 0 {
+    let (mut kills, mut stops, mut audits) = (0, 0, 0);
+    while audits == 0 || now_ns() - began < for_ns && board.faults() == 0 {
         for worker in 0..WORKERS {
             let life = soak.books.next_life(worker);
             let pid = soak.start(worker, life)?;
             soak.workers.push((pid, life));
         }
-        for _ in 0..SETTLE_EVERY {
+        for _ in 0..AUDIT_EVERY {
             std::thread::sleep(Duration::from_micros(soak.numbers.below(KILL_EVERY_US)));
             let was_killed = soak.disturb()?;
             kills += u64::from(was_killed);
@@ -73,15 +74,15 @@ pub(crate) fn soak(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> 
             kills += 1;
         }
         soak.workers.clear();
-        soak.settle()?;
-        settlements += 1;
+        soak.audit()?;
+        audits += 1;
     }
     let counts = soak.books.counted();
     if counts.iter().any(|(_, count)| *count == 0) {
         board.fault(&format!("lease soak: nothing of some: {counts:?}"));
     }
     println!(
-        "lease soak: {} s, {kills} kills, {stops} stops, {settlements} settlements, {counts:?}, \
+        "lease soak: {} s, {kills} kills, {stops} stops, {audits} audits, {counts:?}, \
          {} faults",
         (now_ns() - began) / 1_000_000_000,
         board.faults()
@@ -139,14 +140,13 @@ impl Soak<'_> {
     }
 
     /// Nobody lives: looks at everything.
-    fn settle(&self) -> Outcome<()> {
+    fn audit(&self) -> Outcome<()> {
         let pid = fork(|| {
             alarm(LIFE_S);
-            match settled(self.path, self.books) {
+            match audit_table(self.path, self.books) {
                 Ok(()) => 0,
                 Err(why) => {
-                    self.board
-                        .fault(&format!("lease soak: a settlement: {why}"));
+                    self.board.fault(&format!("lease soak: an audit: {why}"));
                     1
                 }
             }
@@ -154,17 +154,17 @@ impl Soak<'_> {
         match wait(pid)? {
             Ended::Exited(0 | 1) => {}
             ended => {
-                let what = format!("lease soak: a settlement ended by {ended:?}");
+                let what = format!("lease soak: an audit ended by {ended:?}");
                 self.board.fault(&what);
             }
         }
-        self.books.settle();
+        self.books.accept_unfinished();
         Ok(())
     }
 }
 
-/// Whoever asks now gets a value, or a lease: nobody has one.
-fn settled(path: &Path, books: Books) -> Found<()> {
+/// A caller now gets a value, or a lease: nobody has one.
+fn audit_table(path: &Path, books: Books) -> Found<()> {
     let table = Table::options().open_existing(path).map_err(failed)?;
     for number in 0..KEYS {
         let began = now_ns();

@@ -66,8 +66,8 @@ impl Worker {
             0 => SHORT_MS,
             _ => LONG_MS,
         };
-        let who = (self.number, self.life);
-        let note = self.books.note(number, who, lease_ms);
+        let holder = (self.number, self.life);
+        let note = self.books.note(number, holder, lease_ms);
         match asked(table, number, lease_ms)? {
             Leased::Hit(value) => self.books.judge(number, known, &value),
             Leased::Won(lease) => self.compute(number, lease, note),
@@ -80,7 +80,7 @@ impl Worker {
                 self.books.count(What::Failed);
                 match error == WHY {
                     true => Ok(()),
-                    false => Err(format!("told of a failure: {}", error.escape_ascii())),
+                    false => Err(format!("got a failure: {}", error.escape_ascii())),
                 }
             }
             Leased::Wait(pending) => {

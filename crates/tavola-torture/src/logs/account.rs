@@ -1,7 +1,7 @@
 //! The account of a case: what became of each line.
 //!
 //! A line whose call returned was written out, or was counted as dropped; a case without deaths
-//! comes out to the line. A death leaves these over (G4 in `log`):
+//! comes out to the line. A death leaves these over (LOG-4 in `log`):
 //!
 //! - the line under way may be counted or not;
 //! - the lines of a pass under way may be written again, or counted though they were written;
@@ -23,13 +23,13 @@ const ON_DAMAGED: u64 = 1;
 struct Sum {
     /// Not written out.
     gone: Vec<(u64, u64)>,
-    under_way: u64,
+    unfinished_calls: u64,
     /// Lines that were written out again.
     twice: u64,
 }
 
 /// Whether each line is accounted for, when all was drained.
-pub(super) fn settle(
+pub(super) fn check_counts(
     case: &Case,
     slate: Slate,
     there: &There,
@@ -47,7 +47,7 @@ pub(super) fn settle(
         u64::from(case.is.damaged && death.count() > 0),
     );
     let again = unfinished + repaired * ON_DAMAGED;
-    let most = gone + sum.under_way + sheets * A_SHEET as u64 + again;
+    let most = gone + sum.unfinished_calls + sheets * A_SHEET as u64 + again;
     if dropped < gone || dropped + sum.twice > most {
         return Err(format!(
             "{dropped} lines were counted, of {gone} that were not written out, {} written again; \
@@ -61,12 +61,12 @@ pub(super) fn settle(
             sum.twice
         ));
     }
-    // Each drain that died may have told and not noted it.
-    let told = slate.told().load(Relaxed);
-    match told >= dropped && told <= dropped * (1 + death.count()) + again {
+    // Each drain that died may have reported and not noted it.
+    let reported = slate.reported().load(Relaxed);
+    match reported >= dropped && reported <= dropped * (1 + death.count()) + again {
         true => Ok(()),
         false => Err(format!(
-            "drains were told of {told} dropped lines, not {dropped}"
+            "{reported} dropped lines were reported to drains, not {dropped}"
         )),
     }
 }
@@ -76,7 +76,7 @@ fn summed(all: &[Noted]) -> Sum {
     for noted in all {
         sum.twice += noted.written.saturating_sub(1);
         match (noted.written, noted.state) {
-            (0, BEGUN) => sum.under_way += 1,
+            (0, BEGUN) => sum.unfinished_calls += 1,
             (0, _) => sum.gone.push(noted.line),
             _ => {}
         }

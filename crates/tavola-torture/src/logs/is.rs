@@ -3,7 +3,7 @@
 /// What is particular about a case.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Is {
-    /// The log stands beside a table.
+    /// The log is beside a table.
     pub(super) beside: bool,
     /// Its maker died with what it had in hand.
     pub(super) dead: bool,

@@ -1,7 +1,7 @@
 //! Logs: processes that write lines, drain them and make logs are killed at each store they make,
 //! and at random, and afterwards every line that had been written must be there or accounted for.
 //!
-//! Per point `k` of a case: a file is written anew; a *victim* does the case's operations and is
+//! Per point `k` of a case: a file is written again; a *victim* does the case's operations and is
 //! killed before its `k`-th store; a *finder* writes, drains and repairs what the victim left and
 //! is killed before its `j`-th; a *survivor* reads, drains, compares with the slate what each of
 //! them had done, and goes round the ring. The slate is memory that all share, past the kill

@@ -14,7 +14,7 @@ const DUE_MS: u64 = 2;
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Line(usize),
-    /// So many lines.
+    /// A number of lines.
     Lines(usize, usize),
     /// A thread writes a line and ends.
     Thread(usize),

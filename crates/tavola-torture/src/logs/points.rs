@@ -4,7 +4,7 @@ use super::cases::{Case, cases};
 use super::op::Seat;
 use super::slate::{FINDER, Slate, VICTIM};
 use super::start::{Start, start};
-use super::survivor::{Death, look};
+use super::survivor::{Death, check_survivor};
 use super::{Died, Found, Outcome, child};
 use crate::args::Args;
 use crate::board::{Board, Count, Of};
@@ -26,7 +26,7 @@ const POINTS: u64 = 40;
 const REPAIRS: u64 = 5;
 /// How often a victim whose stores vary is sent before its point counts as beyond the last.
 const TRIES: u32 = 3;
-/// How long what a survivor does may take: a death is noticed and settled.
+/// How long what a survivor does may take: a death is noticed and its resources are reclaimed.
 const PATIENCE_NS: u64 = 2_000_000_000;
 /// Seconds a drain beside a victim may live.
 const LIFE_S: u32 = 60;
@@ -67,7 +67,7 @@ impl Points<'_> {
     fn case(&self, case: &Case, start: &Start) -> Outcome<()> {
         let began = now_ns();
         // Killed nowhere, for the number of its stores.
-        self.anew(start)?;
+        self.recreate(start)?;
         self.kill(case, u64::MAX)?;
         self.survivor(case, Death::default())?;
         let stores = self.board.lane(0, Of::Passed).load(Relaxed);
@@ -125,7 +125,7 @@ impl Points<'_> {
         Ok(killed)
     }
 
-    fn anew(&self, start: &Start) -> Outcome<()> {
+    fn recreate(&self, start: &Start) -> Outcome<()> {
         start.image.store(&self.path)?;
         self.slate.restore(&start.slate);
         Ok(())
@@ -134,7 +134,7 @@ impl Points<'_> {
     /// A fresh file and a victim, that dies at `k` or has fewer stores.
     fn victim(&self, case: &Case, start: &Start, k: u64) -> Outcome<Died> {
         for _ in 0..if case.is.varying { TRIES } else { 1 } {
-            self.anew(start)?;
+            self.recreate(start)?;
             if self.kill(case, k)? == Died::Yes {
                 return Ok(Died::Yes);
             }
@@ -150,8 +150,8 @@ impl Points<'_> {
             false => None,
         };
         let passed = self.board.lane(0, Of::Passed);
-        let who = format!("the victim of point {k}");
-        let end = child(self.board, case.name, &who, || {
+        let name = format!("the victim of point {k}");
+        let end = child(self.board, case.name, &name, || {
             let mut seat = Seat::open(&self.path, case.is.beside, self.slate, VICTIM)?;
             case.lead.iter().try_for_each(|op| seat.apply(op))?;
             killpoint::die_at(k);
@@ -165,7 +165,7 @@ impl Points<'_> {
             match wait(drain)? {
                 Ended::Exited(0 | 1) => {}
                 ended => {
-                    let fault = format!("{}: the drain beside {who}: {ended:?}", case.name);
+                    let fault = format!("{}: the drain beside {name}: {ended:?}", case.name);
                     self.board.fault(&fault);
                 }
             }
@@ -173,7 +173,7 @@ impl Points<'_> {
         Ok(end)
     }
 
-    /// Another process drains the log, until it is told to stop.
+    /// Another process drains the log, until it is asked to stop.
     fn drain_beside(&self, case: &Case) -> Outcome<Pid> {
         let [stop, ready] = [Of::Stop, Of::Acknowledged].map(|word| self.board.lane(0, word));
         stop.store(0, Relaxed);
@@ -207,8 +207,8 @@ impl Points<'_> {
     }
 
     fn finder(&self, case: &Case, k: u64, j: u64) -> Outcome<Died> {
-        let who = format!("point {k}: the finder {j}");
-        child(self.board, case.name, &who, || {
+        let name = format!("point {k}: the finder {j}");
+        child(self.board, case.name, &name, || {
             let mut seat = Seat::open(&self.path, case.is.beside, self.slate, FINDER)?;
             killpoint::die_at(j);
             if case.is.damaged || is_repairing(k) {
@@ -228,10 +228,10 @@ impl Points<'_> {
 
     fn survivor(&self, case: &Case, death: Death) -> Outcome<()> {
         let Death { k, j } = death;
-        let who = format!("point {k}, finder {j}: the survivor");
-        child(self.board, case.name, &who, || {
+        let name = format!("point {k}, finder {j}: the survivor");
+        child(self.board, case.name, &name, || {
             let watch = Stopwatch::start();
-            look(&self.path, case, self.slate, death)?;
+            check_survivor(&self.path, case, self.slate, death)?;
             match watch.took_ns() {
                 ..=PATIENCE_NS => Ok(()),
                 took => Err(format!("it took {} ms", took / 1_000_000)),

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Writers there is room for, between two settlements.
+/// Writers there is room for, between two audits.
 pub(super) const WRITERS: u64 = 16_384;
 /// Slow lines of a writer that are remembered, and late ones of all.
 const SLOW: usize = 16;
@@ -36,8 +36,8 @@ pub(super) enum All {
     Unfinished,
     /// Lines that were written out again.
     Twice,
-    /// Dropped lines that drains were told of.
-    Told,
+    /// Dropped lines that were reported to drains.
+    Reported,
     /// Lines that were counted too often, beyond those of killed calls and passes.
     Excess,
     /// How many were late; behind it their writers and numbers.
@@ -59,7 +59,7 @@ pub(super) struct Sum {
     /// Lines that returned and were not written out.
     pub(super) missing: u64,
     /// Lines that did not return and were not written out.
-    pub(super) under_way: u64,
+    pub(super) unfinished_calls: u64,
 }
 
 impl Record {
@@ -119,7 +119,7 @@ impl Record {
     fn may_be_late(&self, writer: u64, number: u64) -> bool {
         let at = self.at(writer) + Of::Slow as usize + 1;
         let slow = &self.words[at..at + SLOW];
-        // Who was killed in the middle could not say how long it took.
+        // A process that was killed in the middle could not say how long it took.
         number >= self.of(writer, Of::Returned).load(Relaxed)
             || slow.iter().any(|word| word.load(Relaxed) == number + 1)
     }
@@ -151,7 +151,7 @@ impl Record {
             let lines = word(Of::Returned).max(next);
             sum.lines += lines;
             sum.missing += lines - count;
-            sum.under_way += u64::from(word(Of::Begun) > lines);
+            sum.unfinished_calls += u64::from(word(Of::Begun) > lines);
         }
         sum
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use tavola::{LogLine, LogSink};
 
-/// Who writes lines in a case.
+/// The writers of lines in a case.
 pub(super) const MAKER: u64 = 0;
 pub(super) const VICTIM: u64 = 1;
 pub(super) const FINDER: u64 = 2;
@@ -93,8 +93,8 @@ impl Slate {
         &self.words[2 * LINES]
     }
 
-    /// Dropped lines that drains were told of.
-    pub(super) fn told(&self) -> &AtomicU64 {
+    /// Dropped lines that were reported to drains.
+    pub(super) fn reported(&self) -> &AtomicU64 {
         &self.words[2 * LINES + 1]
     }
 
@@ -108,7 +108,7 @@ impl Slate {
     }
 }
 
-/// Takes lines, and notes them as written out when it is told to.
+/// Takes lines, and notes them as written out when it is asked to.
 pub(super) struct Sink<'a> {
     slate: Slate,
     pub(super) lines: Vec<(u64, u64)>,
@@ -154,7 +154,7 @@ impl LogSink for Sink<'_> {
     }
 
     fn dropped(&mut self, lines: u64) -> io::Result<()> {
-        self.slate.told().fetch_add(lines, Relaxed);
+        self.slate.reported().fetch_add(lines, Relaxed);
         Ok(())
     }
 

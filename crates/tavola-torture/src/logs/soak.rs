@@ -19,8 +19,8 @@ const SHEETS: u64 = 32;
 const WRITING: usize = 4;
 /// Between two kills, at most.
 const KILL_EVERY_US: u64 = 10_000;
-/// Kills between two settlements.
-const SETTLE_EVERY: u64 = 100;
+/// Kills between two audits.
+const AUDIT_EVERY: u64 = 100;
 /// Seconds a process may live.
 const LIFE_S: u32 = 120;
 /// Lines of a sheet, at most: of the shortest there are three times as many, but not in a row.
@@ -48,7 +48,7 @@ struct Soak<'a> {
 pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> Outcome<()> {
     let (began, record) = (now_ns(), Record::new()?);
     let mut numbers = Numbers::new(seed);
-    let (mut kills, mut stops, mut settlements) = (0, 0, 0);
+    let (mut kills, mut stops, mut audits) = (0, 0, 0);
     let (mut all, mut excess) = (Sum::default(), 0);
     let overloads = [Overload::DropOldest, Overload::DropNewest, Overload::Block];
     let each = for_ns / overloads.len() as u64;
@@ -57,24 +57,24 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
         let path = scratch.path("logs");
         let mut soak = Soak::begin(board, path, record, (overload, numbers.next()))?;
         let reader = soak.start("the reader", |path, record, _| worker::read(path, record))?;
-        while now_ns() < end && soak.kills < SETTLE_EVERY && board.faults() == 0 {
+        while now_ns() < end && soak.kills < AUDIT_EVERY && board.faults() == 0 {
             soak.step()?;
         }
         soak.end(reader)?;
         soak.end_all()?;
-        let sum = soak.settle(overload)?;
+        let sum = soak.audit(overload)?;
         all.lines += sum.lines;
         all.missing += sum.missing;
         excess += record.all(All::Excess).load(Relaxed);
-        (kills, stops, settlements) = (kills + soak.kills, stops + soak.stops, settlements + 1);
-        let is_over = now_ns() - began >= for_ns && settlements >= overloads.len();
+        (kills, stops, audits) = (kills + soak.kills, stops + soak.stops, audits + 1);
+        let is_over = now_ns() - began >= for_ns && audits >= overloads.len();
         if is_over || board.faults() > 0 {
             break;
         }
     }
     println!(
         "log soak: {} s, {kills} kills, {stops} stops, {} lines, {} of them dropped, \
-         {} beyond those of killed calls and passes; {settlements} settlements, {} faults",
+         {} beyond those of killed calls and passes; {audits} audits, {} faults",
         (now_ns() - began) / 1_000_000_000,
         all.lines,
         all.missing,
@@ -121,14 +121,14 @@ impl<'a> Soak<'a> {
 
     fn start(
         &mut self,
-        who: &str,
+        name: &str,
         work: fn(&Path, Record, Numbers) -> Found<Infallible>,
     ) -> Outcome<Pid> {
         let (board, numbers) = (self.board, Numbers::new(self.numbers.next()));
         let pid = fork(|| {
             alarm(LIFE_S);
             let Err(why) = work(&self.path, self.record, numbers);
-            board.fault(&format!("log soak: {who}: {why}"));
+            board.fault(&format!("log soak: {name}: {why}"));
             1
         })?;
         Ok(pid)
@@ -192,27 +192,27 @@ impl<'a> Soak<'a> {
     }
 
     /// Nobody lives: every line is accounted for.
-    fn settle(&self, overload: Overload) -> Outcome<Sum> {
+    fn audit(&self, overload: Overload) -> Outcome<Sum> {
         let (board, threads) = (self.board, self.threads);
         let pid = fork(|| {
             alarm(LIFE_S);
-            match settled(&self.path, self.record, threads) {
+            match audit_table(&self.path, self.record, threads) {
                 Ok(()) => 0,
                 Err(why) => {
-                    board.fault(&format!("log soak: a settlement, {overload:?}: {why}"));
+                    board.fault(&format!("log soak: an audit, {overload:?}: {why}"));
                     1
                 }
             }
         })?;
         match wait(pid)? {
             Ended::Exited(0 | 1) => {}
-            ended => board.fault(&format!("log soak: a settlement ended by {ended:?}")),
+            ended => board.fault(&format!("log soak: an audit ended by {ended:?}")),
         }
         Ok(self.record.sum())
     }
 }
 
-fn settled(path: &Path, record: Record, threads: u64) -> Found<()> {
+fn audit_table(path: &Path, record: Record, threads: u64) -> Found<()> {
     let table = Table::open(path).map_err(failed)?;
     let log = table.log(NAME).map_err(failed)?;
     log.show_on_stderr(false);
@@ -243,18 +243,19 @@ fn settled(path: &Path, record: Record, threads: u64) -> Found<()> {
 }
 
 /// Each line that returned was written out or counted. Beside that only what deaths explain
-/// (G4 in `log`): the lines under way may be counted; lines of passes that did not return may be
+/// (LOG-4 in `log`): the lines under way may be counted; lines of passes that did not return may be
 /// written again, or counted though they were written; and of the killed threads some were just
 /// dropping a sheet's lines.
 fn account(record: Record, log: &Log, threads: u64) -> Found<()> {
     let (sum, dropped) = (record.sum(), log.dropped());
     let word = |all| record.all(all).load(Relaxed);
-    let (twice, unfinished, told) = (word(All::Twice), word(All::Unfinished), word(All::Told));
+    let (twice, unfinished, reported) =
+        (word(All::Twice), word(All::Unfinished), word(All::Reported));
     let sheets = match log.overload() {
         Overload::DropOldest => CHANCE + threads / SELDOM,
         _ => 0,
     };
-    let most = sum.missing + sum.under_way + unfinished;
+    let most = sum.missing + sum.unfinished_calls + unfinished;
     let excess = (dropped + twice).saturating_sub(most);
     record.all(All::Excess).store(excess, Relaxed);
     if dropped < sum.missing || excess > sheets * A_SHEET {
@@ -268,10 +269,10 @@ fn account(record: Record, log: &Log, threads: u64) -> Found<()> {
             "{twice} lines were written out again, not {unfinished}"
         ));
     }
-    match told >= dropped {
+    match reported >= dropped {
         true => Ok(()),
         false => Err(format!(
-            "drains were told of {told} dropped lines, not {dropped}"
+            "{reported} dropped lines were reported to drains, not {dropped}"
         )),
     }
 }

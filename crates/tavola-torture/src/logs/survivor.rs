@@ -30,9 +30,9 @@ impl Death {
 /// Lines that are there to be read.
 pub(super) type There = HashSet<(u64, u64)>;
 
-pub(super) fn look(path: &Path, case: &Case, slate: Slate, death: Death) -> Found<()> {
+pub(super) fn check_survivor(path: &Path, case: &Case, slate: Slate, death: Death) -> Found<()> {
     let mut seat = Seat::open(path, case.is.beside, slate, SURVIVOR)?;
-    // Whoever comes first finds the dead: a reader, a writer, a repair.
+    // The first to come finds the dead: a reader, a writer, a repair.
     if case.is.damaged || (death.k ^ death.j) % 3 == 2 {
         seat.repair()?;
     }
@@ -50,7 +50,7 @@ pub(super) fn look(path: &Path, case: &Case, slate: Slate, death: Death) -> Foun
     let there = read(&mut reader, slate)?;
     seat.drain()?;
     seat.pass(true)?;
-    account::settle(case, slate, &there, (death, seat.log.dropped()))?;
+    account::check_counts(case, slate, &there, (death, seat.log.dropped()))?;
     rounds(&mut seat, &mut reader)?;
     if case.overload != Overload::Block {
         overload(case.overload, &mut seat)?;

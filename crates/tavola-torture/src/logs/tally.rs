@@ -83,7 +83,10 @@ impl LogSink for Tally {
     }
 
     fn dropped(&mut self, lines: u64) -> io::Result<()> {
-        self.order.record.all(All::Told).fetch_add(lines, Relaxed);
+        self.order
+            .record
+            .all(All::Reported)
+            .fetch_add(lines, Relaxed);
         Ok(())
     }
 

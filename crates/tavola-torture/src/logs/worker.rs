@@ -28,7 +28,7 @@ fn opened(path: &Path) -> Found<(Table, Log)> {
     Ok((table, log))
 }
 
-/// Threads that write for ever.
+/// Threads that write forever.
 pub(super) fn write(path: &Path, record: Record, mut numbers: Numbers) -> Found<Infallible> {
     let (table, log) = opened(path)?;
     let mut threads = Vec::new();
@@ -88,7 +88,7 @@ fn line(log: &Log, record: Record, line: (u64, u64), numbers: &mut Numbers) -> F
     Ok(())
 }
 
-/// Drains for ever, and sometimes begins anew.
+/// Drains forever, and sometimes begins again.
 pub(super) fn drain(path: &Path, record: Record, mut numbers: Numbers) -> Found<Infallible> {
     let (_table, log) = opened(path)?;
     loop {
@@ -108,7 +108,7 @@ pub(super) fn drain(path: &Path, record: Record, mut numbers: Numbers) -> Found<
     }
 }
 
-/// Reads for ever.
+/// Reads forever.
 pub(super) fn read(path: &Path, record: Record) -> Found<Infallible> {
     let (_table, log) = opened(path)?;
     let mut reader = log.reader();

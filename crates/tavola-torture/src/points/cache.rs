@@ -52,7 +52,7 @@ fn is_there(there: bool, key: &[u8]) -> Result<(), String> {
 }
 
 /// It has no more of the system's memory than it may have; one that becomes smaller has to wait for
-/// a grace. What is told of the last seconds is no more than there ever was.
+/// a grace. What is reported of the last seconds is no more than there ever was.
 pub(super) fn is_within(table: &Table, case: &Case) -> Result<(), String> {
     if !case.is_cache || case.shrinks {
         return Ok(());

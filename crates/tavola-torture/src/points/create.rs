@@ -40,7 +40,7 @@ pub(super) fn run(run: &Run<'_>) -> Prepared<Tally> {
         stores: points,
         killed: points,
     };
-    println!("  {:<46} {}", "create", tally.told());
+    println!("  {:<46} {}", "create", tally.describe());
     Ok(tally)
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     Lived {
         stores: u64,
     },
-    /// It ended in another way, which was told.
+    /// It ended in another way, which was reported.
     Failed,
 }
 
@@ -77,14 +77,14 @@ impl<'a> Lane<'a> {
         };
         let outcome = self.victim(case, k)?;
         if outcome != Outcome::Failed {
-            // Whoever lived left nothing.
+            // A victim that lived left nothing.
             let left = outcome == Outcome::Killed && !case.is_aftermath;
-            let told_at = left.then_some(turn);
+            let watched_point = left.then_some(turn);
             self.survivor(
                 case,
                 k,
                 Style {
-                    told_at,
+                    watched_point,
                     ..Style::drawn(k)
                 },
             )?;
@@ -143,7 +143,7 @@ impl<'a> Lane<'a> {
     fn reader(&self, case: &Case, k: u64) -> io::Result<Pid> {
         fork(|| {
             let outcome = reader::run(case, &self.path, self.board, self.number);
-            self.told(outcome, || format!("{}: point {k}: the reader", case.name))
+            self.report_outcome(outcome, || format!("{}: point {k}: the reader", case.name))
         })
     }
 
@@ -162,7 +162,7 @@ impl<'a> Lane<'a> {
             return Ok(Outcome::Lived { stores });
         }
         if ended != Ended::Exited(1) {
-            let how = told_end(ended);
+            let how = describe_end(ended);
             self.board
                 .fault(&format!("{}: the victim of point {k} {how}", case.name));
         }
@@ -178,7 +178,7 @@ impl<'a> Lane<'a> {
         let faults = self.board.faults();
         let pid = fork(|| {
             let outcome = survivor::run(case, &self.path, self.board, self.number, done, style);
-            self.told(outcome, name)
+            self.report_outcome(outcome, name)
         })?;
         self.expect_success(pid, &name())?;
         self.board.add(Count::Survived, 1);
@@ -189,26 +189,28 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    fn told(&self, outcome: Result<(), String>, who: impl Fn() -> String) -> i32 {
+    fn report_outcome(&self, outcome: Result<(), String>, name: impl Fn() -> String) -> i32 {
         match outcome {
             Ok(()) => 0,
             Err(why) => {
-                self.board.fault(&format!("{}: {why}", who()));
+                self.board.fault(&format!("{}: {why}", name()));
                 1
             }
         }
     }
 
-    fn expect_success(&self, pid: Pid, who: &str) -> io::Result<()> {
+    fn expect_success(&self, pid: Pid, name: &str) -> io::Result<()> {
         match wait(pid)? {
             Ended::Exited(0 | 1) => {}
-            ended => self.board.fault(&format!("{who}: {}", told_end(ended))),
+            ended => self
+                .board
+                .fault(&format!("{name}: {}", describe_end(ended))),
         }
         Ok(())
     }
 
     /// The case of those who find what a victim of point `k` leaves; `None`: a fault, which was
-    /// told.
+    /// reported.
     pub(crate) fn aftermath(&self, case: &Case, k: u64) -> io::Result<Option<Case>> {
         let outcome = self.kill(case, k)?;
         if outcome != Outcome::Killed {
@@ -269,7 +271,7 @@ fn notice(case: &Case, drawn: u64) -> Op {
     }
 }
 
-fn told_end(ended: Ended) -> String {
+fn describe_end(ended: Ended) -> String {
     match ended {
         ended if ended.was_too_slow() => "hung".to_owned(),
         Ended::Exited(code) => format!("ended with code {code}"),

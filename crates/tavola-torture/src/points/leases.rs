@@ -29,7 +29,7 @@ pub(super) fn pass_on(table: &Table, case: &Case) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Whether there is a value, or a lease to be had, or that it failed is told.
+/// Whether there is a value, a free lease, or a stored failure.
 fn is_free(table: &Table, key: &[u8], may_fail: bool) -> Result<bool> {
     Ok(match table.get_or_lease(key, lease_options())? {
         Leased::Hit(_) | Leased::Won(_) | Leased::Stale { lease: Some(_), .. } => true,

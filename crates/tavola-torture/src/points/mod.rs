@@ -1,11 +1,11 @@
 //! Kill points: a process is killed before each store it makes to shared memory, one after the
 //! other, and those who live on are held to everything that was promised.
 //!
-//! For each case a file is made once. Per point `k`: the file is written anew; a *victim* does the
+//! For each case a file is made once. Per point `k`: the file is written again; a *victim* does the
 //! case's operations and is killed before its `k`-th store; beside one in so many a *reader* goes
 //! on reading throughout; a *survivor* reads before anybody recovered, then writes within two
-//! seconds, finds all that had returned, checks, goes on using the table, empties it. The run of a
-//! case ends with a victim that is to die at one store more than there are, and lives.
+//! seconds, finds all that had returned, checks, continues to use the table, empties it. The run of
+//! a case ends with a victim that is to die at one store more than there are, and lives.
 //!
 //! Recovery is a case like the others: its file is what a victim left, its operation the one that
 //! stumbles over it. It is killed at each point for one state of each kind that victims leave
@@ -40,10 +40,10 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 use tavola_model::Answer;
 
-/// Faults after which it makes no sense to go on.
+/// Faults after which it makes no sense to continue.
 const ENOUGH: u64 = 200;
-/// Faults of a case that are told in words.
-const MOST_TOLD: usize = 12;
+/// Faults of a case that are printed in words.
+const MOST_PRINTED: usize = 12;
 
 /// What all cases are run with.
 pub(crate) struct Run<'a> {
@@ -69,7 +69,7 @@ impl Tally {
         self.killed += other.killed;
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let Tally { stores, killed, .. } = self;
         let missed = stores - killed;
         format!("{stores} points, {killed} killed at, {missed} not")
@@ -120,9 +120,9 @@ pub(crate) fn run(run: &Run<'_>) -> Prepared<()> {
         "kill points: {} cases: {}; recovery from {} states: {}; {} kills in all, {} survivors, \
          {} checks, {} reads beside, slowest take-over {} ms, {} s\n",
         total.cases.cases,
-        total.cases.told(),
+        total.cases.describe(),
         total.recoveries.cases,
-        total.recoveries.told(),
+        total.recoveries.describe(),
         run.board.get(Count::Killed),
         run.board.get(Count::Survived),
         run.board.get(Count::Checks),
@@ -158,11 +158,11 @@ impl Run<'_> {
         println!(
             "  {:<46} {}, {took:.1} s; recovery from {} states: {}, {:.1} s{}",
             case.name,
-            tally.told(),
+            tally.describe(),
             recoveries.cases,
-            recoveries.told(),
+            recoveries.describe(),
             seconds(began),
-            told(self.board, faults)
+            describe_faults(self.board, faults)
         );
         total.cases.add(tally);
         total.recoveries.add(recoveries);
@@ -282,13 +282,13 @@ impl Run<'_> {
 }
 
 /// The end of a case's line, and its faults.
-fn told(board: &Board, before: u64) -> String {
+fn describe_faults(board: &Board, before: u64) -> String {
     let count = board.faults() - before;
     if count == 0 {
         return String::new();
     }
-    let told = board.told();
-    let new = told.iter().skip(before as usize).take(MOST_TOLD);
+    let faults = board.kept_faults();
+    let new = faults.iter().skip(before as usize).take(MOST_PRINTED);
     let lines = new.map(|fault| format!("\n    {fault}"));
     format!(", {count} FAULTS{}", lines.collect::<String>())
 }
@@ -316,7 +316,7 @@ mod tests {
         assert!((1..=50).all(|k| points.contains(&k)));
         assert!((9951..=10_001).all(|k| points.contains(&k)));
         assert!((190..=202).contains(&points.len()));
-        // No more than are wanted, but for both ends.
+        // No more than are wanted, except both ends.
         assert!((100..=103).contains(&sampled(10_000, 60, 50).len()));
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(run: &Run<'_>) -> Prepared<Tally> {
         stores: points,
         killed: points,
     };
-    println!("  {:<46} {}", "raise max_size", tally.told());
+    println!("  {:<46} {}", "raise max_size", tally.describe());
     Ok(tally)
 }
 

@@ -1,4 +1,4 @@
-//! A process that only reads, beside the one that is killed and the one that goes on.
+//! A process that only reads, beside the one that is killed and the one that continues.
 
 use super::case::Case;
 use crate::board::{Board, Count, Of};
@@ -9,7 +9,7 @@ use tavola::Table;
 
 const PATIENCE_S: u32 = 120;
 
-/// Reads until it is told to stop: keys nobody touches have their value, others one of theirs.
+/// Reads until it is asked to stop: keys nobody touches have their value, others one of theirs.
 pub(crate) fn run(case: &Case, path: &Path, board: &Board, lane: usize) -> Result<(), String> {
     alarm(PATIENCE_S);
     let stop = board.lane(lane, Of::Stop);

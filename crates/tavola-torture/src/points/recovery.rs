@@ -115,7 +115,7 @@ pub(super) fn chains(run: &Run<'_>, cases: &[Case]) -> Prepared<()> {
         "deaths during recovery from deaths",
         chains.len(),
         (now_ns() - began) / 1_000_000,
-        super::told(run.board, faults)
+        super::describe_faults(run.board, faults)
     );
     Ok(())
 }

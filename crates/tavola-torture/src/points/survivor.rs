@@ -1,4 +1,4 @@
-//! The process that goes on with what a dead one left, and looks at everything.
+//! The process that continues with what a dead one left, and looks at everything.
 
 use super::builder::key;
 use super::cache;
@@ -34,7 +34,7 @@ pub(crate) struct Style {
     /// Whether it compacts the emptied table, which takes a second or two.
     pub(crate) compacts: bool,
     /// Which of the board's words is to hold the kind of state it found; `None`: nobody asks.
-    pub(crate) told_at: Option<u64>,
+    pub(crate) watched_point: Option<u64>,
 }
 
 impl Style {
@@ -43,7 +43,7 @@ impl Style {
         Self {
             beginning: Numbers::new(number).below(BEGINNINGS),
             compacts: false,
-            told_at: None,
+            watched_point: None,
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn run(
     let last = board.lane(lane, Of::Hint).load(Relaxed);
     uids::check(case, path, &model, done, last).map_err(|why| format!("before recovery, {why}"))?;
     versions::before(case, path).map_err(|why| format!("before recovery, {why}"))?;
-    if let Some(word) = style.told_at.and_then(|at| board.kind(at)) {
+    if let Some(word) = style.watched_point.and_then(|at| board.kind(at)) {
         word.store(left::kind(path)?, Relaxed);
     }
     let table = Table::options().open_existing(path).map_err(failed)?;

@@ -9,7 +9,7 @@ fn failed(error: tavola::Error) -> String {
     error.to_string()
 }
 
-/// Whoever has its old value has its old version, and whoever has another value another version.
+/// With its old value comes its old version, and with another value another version.
 pub(crate) fn before(case: &Case, path: &Path) -> Result<(), String> {
     let Some(versions) = &case.versions else {
         return Ok(());

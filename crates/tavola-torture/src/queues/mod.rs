@@ -1,7 +1,7 @@
 //! Queues: processes that push, pop and make pools are killed at each store they make, and at
 //! random, and afterwards every element must be in one place.
 //!
-//! Per point `k` of a case: a file is written anew; a *victim* does the case's operations and is
+//! Per point `k` of a case: a file is written again; a *victim* does the case's operations and is
 //! killed before its `k`-th store; a *finder* reclaims what the victim held and is killed before
 //! its `j`-th, for each `j` it has; a *survivor* finds in each queue what the operations that had
 //! returned left there, or what the one under way was to leave, in this order; takes what is lost;
@@ -14,7 +14,7 @@ mod soak;
 
 use crate::args::Args;
 use crate::board::Board;
-use crate::child::{Died, Found, Outcome, child, failed, told};
+use crate::child::{Died, Found, Outcome, child, failed, print_result};
 use crate::scratch::Scratch;
 use tavola::{Queue, QueueOptions, QueuePool};
 

@@ -2,8 +2,8 @@
 
 use super::op::{Model, Op, Seat};
 use super::{
-    ADDED, Died, Found, NAMES, Outcome, are_all, child, drained, failed, options, queues, told,
-    whole,
+    ADDED, Died, Found, NAMES, Outcome, are_all, child, drained, failed, options, print_result,
+    queues, whole,
 };
 use crate::args::Args;
 use crate::board::{Board, Count, Of};
@@ -16,7 +16,7 @@ use tavola::{Error, Queue, QueuePool, Result, killpoint};
 
 /// Elements of a pool: its rings go round soon.
 const ELEMENTS: u32 = 13;
-/// How long what a survivor does may take: a death is noticed and settled.
+/// How long what a survivor does may take: a death is noticed and its resources are reclaimed.
 const PATIENCE_NS: u64 = 2_000_000_000;
 /// When a sample is wanted, one in so many finders.
 const SPARE: u64 = 23;
@@ -168,7 +168,7 @@ impl Points<'_> {
                 j += self.step;
             }
         }
-        told(case.name, points - 1, finders, began);
+        print_result(case.name, points - 1, finders, began);
         Ok(())
     }
 
@@ -230,10 +230,10 @@ impl Points<'_> {
     }
 
     fn survivor(&self, case: &Case, k: u64, j: u64, done: usize) -> Outcome<()> {
-        let who = format!("point {k}, finder {j}: the survivor");
-        child(self.board, case.name, &who, || {
+        let name = format!("point {k}, finder {j}: the survivor");
+        child(self.board, case.name, &name, || {
             let watch = Stopwatch::start();
-            look(&self.path, &case.model, &case.ops, done, k ^ j)?;
+            check_survivor(&self.path, &case.model, &case.ops, done, k ^ j)?;
             match watch.took_ns() {
                 ..=PATIENCE_NS => Ok(()),
                 took => Err(format!("it took {} ms", took / 1_000_000)),
@@ -245,7 +245,7 @@ impl Points<'_> {
 }
 
 /// What a survivor finds; `turn` says how it begins.
-fn look(path: &Path, model: &Model, ops: &[Op], done: usize, turn: u64) -> Found<()> {
+fn check_survivor(path: &Path, model: &Model, ops: &[Op], done: usize, turn: u64) -> Found<()> {
     let mut model = model.clone();
     let mut states = vec![model.clone()];
     for op in &ops[..(done + 1).min(ops.len())] {
@@ -257,7 +257,7 @@ fn look(path: &Path, model: &Model, ops: &[Op], done: usize, turn: u64) -> Found
     }
     let pool = QueuePool::open(path).map_err(failed)?;
     let queues = queues(&pool).map_err(failed)?;
-    // Whoever comes first finds the dead: here one who takes what was lost, there one who pops.
+    // The first to come finds the dead: here one that takes what was lost, there one that pops.
     let mut lost = Vec::new();
     if turn.is_multiple_of(2) {
         lost = pool.reclaim().map_err(failed)?;
@@ -270,11 +270,11 @@ fn look(path: &Path, model: &Model, ops: &[Op], done: usize, turn: u64) -> Found
         into.extend(drained(queue)?);
     }
     lost.extend(pool.reclaim().map_err(failed)?);
-    let told = |model: &Model| (model.queues.clone(), model.has_added);
-    if !states.iter().any(|state| told(state) == told(&found)) {
+    let parts = |model: &Model| (model.queues.clone(), model.has_added);
+    if !states.iter().any(|state| parts(state) == parts(&found)) {
         return Err(format!(
             "the queues hold {:?}, not {states:?}",
-            told(&found)
+            parts(&found)
         ));
     }
     let in_queues = found.queues.iter().flatten().copied();

@@ -14,8 +14,8 @@ const ELEMENTS: u32 = 5000;
 const MOVERS: usize = 6;
 /// Between two kills, at most.
 const KILL_EVERY_US: u64 = 5000;
-/// Kills between two settlements.
-const SETTLE_EVERY: u64 = 100;
+/// Kills between two audits.
+const AUDIT_EVERY: u64 = 100;
 /// Seconds a mover may live.
 const LIFE_S: u32 = 120;
 /// How long the elements of a dead process may take to be taken.
@@ -36,7 +36,7 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
     for _ in 0..MOVERS {
         movers.push(start(&path, board, numbers.next())?);
     }
-    let (mut kills, mut stops, mut settlements) = (0, 0, 0);
+    let (mut kills, mut stops, mut audits) = (0, 0, 0);
     while now_ns() - began < for_ns && board.faults() == 0 {
         std::thread::sleep(Duration::from_micros(numbers.below(KILL_EVERY_US)));
         let at = numbers.below(MOVERS as u64) as usize;
@@ -53,12 +53,12 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
                 kills += 1;
             }
         }
-        if kills % SETTLE_EVERY == SETTLE_EVERY - 1 {
+        if kills % AUDIT_EVERY == AUDIT_EVERY - 1 {
             for mover in &movers {
                 end(board, *mover)?;
             }
-            settle(&path, board)?;
-            settlements += 1;
+            audit(&path, board)?;
+            audits += 1;
             kills += MOVERS as u64;
             for mover in &mut movers {
                 *mover = start(&path, board, numbers.next())?;
@@ -68,11 +68,11 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
     for mover in movers {
         end(board, mover)?;
     }
-    settle(&path, board)?;
+    audit(&path, board)?;
     println!(
-        "queue soak: {} s, {kills} kills, {stops} stops, {} settlements, {} faults",
+        "queue soak: {} s, {kills} kills, {stops} stops, {} audits, {} faults",
         (now_ns() - began) / 1_000_000_000,
-        settlements + 1,
+        audits + 1,
         board.faults()
     );
     Ok(())
@@ -98,7 +98,7 @@ fn end(board: &Board, pid: Pid) -> Outcome<()> {
     Ok(())
 }
 
-/// Moves elements between queues for ever, sometimes those of the dead.
+/// Moves elements between queues forever, sometimes those of the dead.
 fn shuffle(path: &Path, mut numbers: Numbers) -> Found<std::convert::Infallible> {
     let table = Table::open(path).map_err(failed)?;
     let pool = table.pool("pool").map_err(failed)?;
@@ -138,7 +138,7 @@ fn shuffle(path: &Path, mut numbers: Numbers) -> Found<std::convert::Infallible>
     }
 }
 
-/// Who holds an element is alone with it: its two halves agree.
+/// A worker that holds an element is alone with it: its two halves agree.
 fn seal(pool: &QueuePool, element: u32, number: u64) -> Found<()> {
     let mut bytes = [0; 8];
     pool.read(element, 0, &mut bytes).map_err(failed)?;
@@ -156,25 +156,25 @@ fn unseal(pool: &QueuePool, element: u32) -> Found<()> {
 }
 
 /// Nobody lives: every element is in one place.
-fn settle(path: &Path, board: &Board) -> Outcome<()> {
+fn audit(path: &Path, board: &Board) -> Outcome<()> {
     let pid = fork(|| {
         alarm(LIFE_S);
-        match settled(path) {
+        match audit_table(path) {
             Ok(()) => 0,
             Err(why) => {
-                board.fault(&format!("queue soak: a settlement: {why}"));
+                board.fault(&format!("queue soak: an audit: {why}"));
                 1
             }
         }
     })?;
     match wait(pid)? {
         Ended::Exited(0 | 1) => {}
-        ended => board.fault(&format!("queue soak: a settlement ended by {ended:?}")),
+        ended => board.fault(&format!("queue soak: an audit ended by {ended:?}")),
     }
     Ok(())
 }
 
-fn settled(path: &Path) -> Found<()> {
+fn audit_table(path: &Path) -> Found<()> {
     let table = Table::open(path).map_err(failed)?;
     let pool = table.pool("pool").map_err(failed)?;
     let queues = queues(&pool).map_err(failed)?;

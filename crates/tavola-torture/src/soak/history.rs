@@ -5,7 +5,7 @@
 //! question that was answered by it (`last`). If `first < last` the key held it all that time: then
 //! no other cluster may have held between, and nothing that wholly lies between may have seen or
 //! left anything else. For writes of distinct values this is all there is to it (Gibbons and
-//! Korach, 1997). What holds no value (removed, missing) cannot be told apart by a version: each
+//! Korach, 1997). What holds no value (removed, missing) cannot be distinguished by a version: each
 //! such event must fit by itself, and behind a removal that nothing certainly followed.
 
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ fn clusters(before: Option<u64>, events: &[Event]) -> Result<BTreeMap<u64, Clust
     Ok(clusters)
 }
 
-/// Whoever found nothing found it behind a removal that no write certainly followed.
+/// A read that found nothing found it behind a removal that no write certainly followed.
 fn missing(before: Option<u64>, events: &[Event]) -> Result<(), String> {
     let mut removals: Vec<(u64, u64)> = events
         .iter()
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_that_do_not_exist_are_told() {
+    fn impossible_orders_are_reported() {
         let wrong: [(Option<u64>, Vec<Event>); 10] = [
             // A write that had returned is lost.
             (Some(1), vec![write(2, 1, 2), read(1, 3, 4)]),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_are_told_by_their_keys() {
+    fn registers_are_known_by_their_keys() {
         for number in [0, HOT - 1, HOT, REGISTERS - 1] {
             assert_eq!(register_of(&register(number)), Some(number));
         }

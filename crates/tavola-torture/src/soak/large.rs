@@ -1,5 +1,5 @@
-//! A value of 1 to 15 MB that some replace all the time, and all read and hold in view: whoever is
-//! killed or stopped in that, what is seen is whole, and its pages come back.
+//! A value of 1 to 15 MB that some replace all the time, and all read and hold in view: anyone who
+//! is killed or stopped in that, what is seen is whole, and its pages come back.
 
 use super::worker::{Done, Worker, failed};
 use crate::value::sealed;

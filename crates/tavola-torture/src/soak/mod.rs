@@ -1,16 +1,16 @@
 //! The soak: workers do random operations on shared keys, some only read; a supervisor kills and
 //! stops them at random and starts them again.
 //!
-//! Every few seconds all park, and everything is settled (`settle`): the check is clean, what is in
+//! Every few seconds all park, and everything is checked (`audit`): the check is clean, what is in
 //! use can be reached, and for every key there is an order of all that was done and seen. A worker
 //! that is not stopped and makes no progress for five seconds counts as hung.
 
+mod audit;
 mod history;
 mod keys;
 mod large;
 mod registers;
 mod seat;
-mod settle;
 mod watch;
 mod worker;
 
@@ -19,9 +19,9 @@ use crate::board::Board;
 use crate::scratch::Scratch;
 use crate::system::{Ended, fork, kill, now_ns, shared_words, sleep_ms, wait};
 use crate::value::Numbers;
+use audit::{Books, Doubt};
 use rustix::process::Signal;
 use seat::{Seat, Word};
-use settle::{Books, Doubt};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -35,7 +35,7 @@ const READERS: usize = 2;
 /// Few, so that they meet.
 const SHARDS: u32 = 4;
 const SIZE: u64 = 512 << 20;
-/// Between two settlements.
+/// Between two audits.
 const EPOCH_NS: u64 = 3_000_000_000;
 /// At most so long between two kills.
 const KILL_EVERY_NS: u64 = 20_000_000;
@@ -44,14 +44,14 @@ const STOP_EVERY_NS: u64 = 15_000_000;
 const STOPPED_NS: u64 = 50_000_000;
 /// At most so many kills and stops in one turn.
 const AT_ONCE: u32 = 4;
-/// Faults after which it makes no sense to go on.
+/// Faults after which it makes no sense to continue.
 const ENOUGH: u64 = 40;
-const TELL_EVERY_NS: u64 = 30_000_000_000;
+const REPORT_EVERY_NS: u64 = 30_000_000_000;
 
 struct Soak<'a> {
     board: &'a Board,
     path: PathBuf,
-    settle: &'static AtomicU64,
+    audit: &'static AtomicU64,
     workers: Vec<Seen>,
     books: Books,
     doubt: Doubt,
@@ -60,7 +60,7 @@ struct Soak<'a> {
     faults: u64,
     kills: u64,
     stops: u64,
-    settlements: u64,
+    audits: u64,
 }
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, until_ns: u64) 
     let mut soak = Soak {
         board,
         path,
-        settle: shared_words(1)?.first().ok_or("no word")?,
+        audit: shared_words(1)?.first().ok_or("no word")?,
         workers: Vec::new(),
         books: Books::new()?,
         doubt: Doubt::default(),
@@ -90,9 +90,9 @@ pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, until_ns: u64) 
         faults: board.faults(),
         kills: 0,
         stops: 0,
-        settlements: 0,
+        audits: 0,
     };
-    soak.settle_in_child(true)?;
+    soak.audit_in_child(true)?;
     for number in 0..WRITERS + READERS {
         let seat = Seat::new(number)?;
         let pid = soak.start(seat)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, until_ns: u64) 
     }
     soak.work(args.kills, until_ns)?;
     soak.end()?;
-    soak.tell("soak");
+    soak.report("soak");
     Ok(())
 }
 
@@ -119,11 +119,11 @@ impl Soak<'_> {
     fn work(&mut self, kills: u64, until: u64) -> Outcome {
         let mut next_kill = self.began;
         let mut next_stop = self.began;
-        let mut next_settlement = self.began + EPOCH_NS;
-        let mut next_line = self.began + TELL_EVERY_NS;
+        let mut next_audit = self.began + EPOCH_NS;
+        let mut next_line = self.began + REPORT_EVERY_NS;
         while (now_ns() < until || self.kills < kills) && !self.is_given_up() {
             let now = now_ns();
-            // Who comes late, because others had the processor, makes up for it.
+            // A worker that comes late, because others had the processor, makes up for it.
             for _ in 0..AT_ONCE {
                 if now >= next_kill {
                     self.kill_one()?;
@@ -134,60 +134,60 @@ impl Soak<'_> {
                     next_stop += self.numbers.below(2 * STOP_EVERY_NS);
                 }
             }
-            self.look()?;
-            if now >= next_settlement {
-                self.settle()?;
+            self.collect_ended()?;
+            if now >= next_audit {
+                self.audit()?;
                 let now = now_ns();
                 (next_kill, next_stop) = (now, now);
-                next_settlement = now + EPOCH_NS;
+                next_audit = now + EPOCH_NS;
             }
             if now >= next_line {
-                self.tell("  so far");
-                next_line = now + TELL_EVERY_NS;
+                self.report("  so far");
+                next_line = now + REPORT_EVERY_NS;
             }
             sleep_ms(1);
         }
-        self.settle()
+        self.audit()
     }
 
-    /// Has all workers park, and everything settled.
-    fn settle(&mut self) -> Outcome {
-        self.settlements += 1;
-        self.settle.store(self.settlements, Release);
+    /// Has all workers park, and checks everything.
+    fn audit(&mut self) -> Outcome {
+        self.audits += 1;
+        self.audit.store(self.audits, Release);
         for worker in &mut self.workers {
-            worker.go_on()?;
+            worker.start_again()?;
         }
         let parked = |worker: &Seen, number| worker.seat.word(Word::Parked).load(Acquire) == number;
         while !self
             .workers
             .iter()
-            .all(|worker| parked(worker, self.settlements))
+            .all(|worker| parked(worker, self.audits))
         {
-            self.look()?;
+            self.collect_ended()?;
             if self.is_given_up() {
                 return Ok(());
             }
             sleep_ms(1);
         }
-        self.settle_in_child(false)?;
+        self.audit_in_child(false)?;
         for worker in &mut self.workers {
-            settle::restart(&worker.seat);
+            audit::restart(&worker.seat);
             worker.beat_at = now_ns();
         }
         self.doubt = Doubt::default();
-        self.settle.store(0, Release);
+        self.audit.store(0, Release);
         Ok(())
     }
 
-    fn settle_in_child(&mut self, is_first: bool) -> Outcome {
+    fn audit_in_child(&mut self, is_first: bool) -> Outcome {
         let seats: Vec<Seat> = self.workers.iter().map(|worker| worker.seat).collect();
         let pid = fork(|| {
-            let outcome = settle::run(&self.path, &seats, &self.books, &self.doubt, is_first);
+            let outcome = audit::run(&self.path, &seats, &self.books, &self.doubt, is_first);
             match outcome {
                 Ok(()) => return 0,
                 Err(faults) => faults.iter().for_each(|what| {
                     self.board
-                        .fault(&format!("soak: settlement {}: {what}", self.settlements));
+                        .fault(&format!("soak: audit {}: {what}", self.audits));
                 }),
             }
             1
@@ -196,7 +196,7 @@ impl Soak<'_> {
             Ended::Exited(0 | 1) => {}
             ended => self
                 .board
-                .fault(&format!("soak: the settlement ended by {ended:?}")),
+                .fault(&format!("soak: the audit ended by {ended:?}")),
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Soak<'_> {
             kill(worker.pid, Signal::KILL)?;
             wait(worker.pid)?;
         }
-        let pid = fork(|| match settle::empty(&self.path) {
+        let pid = fork(|| match audit::empty(&self.path) {
             Ok(()) => 0,
             Err(why) => {
                 self.board.fault(&format!("soak: at the end: {why}"));
@@ -218,12 +218,12 @@ impl Soak<'_> {
         Ok(())
     }
 
-    fn tell(&self, what: &str) {
+    fn report(&self, what: &str) {
         let sum = |word| self.workers.iter().map(|w| w.seat.get(word)).sum::<u64>();
         let book = |word: &AtomicU64| word.load(Relaxed);
         println!(
             "{what}: {} s, {} kills, {} stops, {} operations, {} values verified, {} walks, \
-             {} recoveries, {} settlements, {} histories of {} events, {} faults",
+             {} recoveries, {} audits, {} histories of {} events, {} faults",
             (now_ns() - self.began) / 1_000_000_000,
             self.kills,
             self.stops,
@@ -231,7 +231,7 @@ impl Soak<'_> {
             sum(Word::Reads),
             sum(Word::Walks),
             book(self.books.recoveries()),
-            self.settlements,
+            self.audits,
             book(self.books.histories()),
             book(self.books.events()),
             self.board.faults() - self.faults

@@ -40,7 +40,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// The value of a register, at times by its uid, at times with what stands beside it. Where the
+    /// The value of a register, at times by its uid, at times with what is beside it. Where the
     /// uid leads nowhere any more, the register was missing at some moment of this call.
     fn read_register(
         &mut self,
@@ -52,7 +52,7 @@ impl Worker<'_> {
             0 => return table.get(key).map_err(failed),
             1 => {
                 let entry = table.get_entry(key).map_err(failed)?;
-                return entry.map(|entry| told(number, entry)).transpose();
+                return entry.map(|entry| read_value(number, entry)).transpose();
             }
             _ => {}
         }
@@ -93,7 +93,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Lets a register live for ever or for long; at times it is to expire at once, which is as
+    /// Lets a register live forever or for long; at times it is to expire at once, which is as
     /// good as a removal.
     pub(super) fn touch(&mut self, table: &Table) -> Done {
         let number = any_register(&mut self.numbers);
@@ -105,7 +105,7 @@ impl Worker<'_> {
             0 => table.touch(&key, expiry).map_err(failed)?.then_some(None),
             _ => {
                 let entry = table.get_and_touch(&key, expiry).map_err(failed)?;
-                let value = entry.map(|entry| told(number, entry)).transpose()?;
+                let value = entry.map(|entry| read_value(number, entry)).transpose()?;
                 self.opened(&key, value.as_deref())?.map(Some)
             }
         };
@@ -224,8 +224,8 @@ impl Worker<'_> {
     }
 }
 
-/// The value of an entry, beside which stands what may.
-fn told(number: u32, entry: tavola::Entry) -> Result<Vec<u8>, String> {
+/// The value of an entry, beside which is what may.
+fn read_value(number: u32, entry: tavola::Entry) -> Result<Vec<u8>, String> {
     let Attributes { expiry, flags } = entry.attributes;
     let is_long = match expiry {
         Expiry::After(left) => left > Duration::from_secs(3600),

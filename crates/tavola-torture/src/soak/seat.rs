@@ -10,11 +10,11 @@ use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Operations noted between two settlements.
+/// Operations noted between two audits.
 pub(crate) const JOURNAL: usize = 60_000;
 const ENTRY: usize = 5;
 
-/// What an entry tells.
+/// What an entry says.
 const FOUND: u64 = 1;
 const LEFT: u64 = 2;
 
@@ -23,7 +23,7 @@ const LEFT: u64 = 2;
 pub(crate) enum Word {
     /// Rises with every operation.
     Heartbeat,
-    /// The settlement it waits in; 0: it works.
+    /// The audit it waits in; 0: it works.
     Parked,
     /// Entries of the journal.
     Len,
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_noted_is_told() {
+    fn notes_are_read_back() {
         let seat = Seat::new(0).unwrap();
         let begun = seat.begin(7, Some(Some(70)));
         seat.end(begun, Some(None), Some(Some(70)));

@@ -14,7 +14,7 @@ const HUNG_NS: u64 = 5_000_000_000;
 pub(super) struct Seen {
     pub(super) seat: Seat,
     pub(super) pid: Pid,
-    /// When a stopped one goes on.
+    /// When a stopped one continues.
     stopped_until: Option<u64>,
     beat: u64,
     pub(super) beat_at: u64,
@@ -31,7 +31,7 @@ impl Seen {
         }
     }
 
-    pub(super) fn go_on(&mut self) -> Outcome {
+    pub(super) fn start_again(&mut self) -> Outcome {
         if self.stopped_until.take().is_some() {
             kill(self.pid, Signal::CONT)?;
             self.beat_at = now_ns();
@@ -46,7 +46,7 @@ impl Soak<'_> {
             board: self.board,
             seat,
             path: &self.path,
-            settle: self.settle,
+            audit: self.audit,
             only_reads: seat.number >= WRITERS,
             numbers: Numbers::new(self.numbers.next()),
         };
@@ -95,12 +95,12 @@ impl Soak<'_> {
     }
 
     /// Continues those whose time has come; looks for those that ended or hang.
-    pub(super) fn look(&mut self) -> Outcome {
+    pub(super) fn collect_ended(&mut self) -> Outcome {
         for at in 0..self.workers.len() {
             let now = now_ns();
             let worker = &mut self.workers[at];
             if worker.stopped_until.is_some_and(|until| until <= now) {
-                worker.go_on()?;
+                worker.start_again()?;
             }
             let beat = worker.seat.get(Word::Heartbeat);
             if beat != worker.beat || worker.stopped_until.is_some() {

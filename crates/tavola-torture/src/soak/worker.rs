@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use tavola::Table;
 
-/// Operations after which a worker detaches and opens the table anew.
+/// Operations after which a worker detaches and opens the table again.
 const REOPEN: u64 = 20_000;
 const NICE: i32 = 5;
 /// Keys read at once.
@@ -21,8 +21,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) board: &'a Board,
     pub(crate) seat: Seat,
     pub(crate) path: &'a Path,
-    /// The settlement that is asked for; 0: none.
-    pub(crate) settle: &'static AtomicU64,
+    /// The audit that is asked for; 0: none.
+    pub(crate) audit: &'static AtomicU64,
     pub(crate) only_reads: bool,
     pub(crate) numbers: Numbers,
 }
@@ -55,7 +55,7 @@ impl Worker<'_> {
         };
         let table = table.map_err(failed)?;
         for _ in 0..REOPEN {
-            let wanted = self.settle.load(Acquire);
+            let wanted = self.audit.load(Acquire);
             self.seat.word(Word::Parked).store(wanted, Release);
             self.seat.add(Word::Heartbeat, 1);
             if wanted != 0 {

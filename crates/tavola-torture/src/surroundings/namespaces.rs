@@ -1,5 +1,5 @@
 //! A master dies, maybe with a lock, and leaves a child that never uses the table. A waiter in
-//! another pid namespace, which cannot compare pids, must get on at once all the same.
+//! another pid namespace, which cannot compare pids, must get on at once anyway.
 //!
 //! The words `go`, `killed` and `waited` hold the number of a round: they pass the turn from the
 //! supervisor to the family, from there to the waiter, and back.

@@ -251,7 +251,7 @@ pub(crate) fn lose_empty_page(lock: &ShardLock<'_>, class_number: u32) {
 }
 
 /// How many pages of the list are compared to find the one with the fewest blocks in use.
-const LOOK: u32 = 8;
+const COMPARED_PAGES: u32 = 8;
 
 /// Chooses the one of a class's first pages that has the fewest blocks in use, and removes it from
 /// its list, to be emptied.
@@ -259,7 +259,7 @@ pub(crate) fn choose_source(lock: &ShardLock<'_>, class_number: u32) -> Option<u
     let head = &lock.head.classes[class_number as usize];
     let mut page = head.partial.load(Ordering::Relaxed);
     let mut best: Option<(u32, u32)> = None;
-    for _ in 0..LOOK {
+    for _ in 0..COMPARED_PAGES {
         if page == 0 || !is_ours(lock, page, class_number) {
             break;
         }

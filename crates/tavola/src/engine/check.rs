@@ -10,7 +10,7 @@ use crate::lock::{Me, PATIENCE};
 use crate::recover::{CheckReport, check, check_pool, reclaim, recover, repair_pool};
 
 /// How often to repeat a check of the pool that found something which may be in transition.
-const LOOKS: u32 = 10;
+const CHECKS: u32 = 10;
 
 impl Core {
     pub(crate) fn check(&self) -> Result<CheckReport> {
@@ -36,7 +36,7 @@ impl Core {
     /// Checks the pool. Another process may just be reclaiming a dead one's resources, so problems
     /// are only reported if they last longer than that takes.
     fn check_pages(&self, me: Option<Me>, report: &mut CheckReport) -> Result<()> {
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             let mut found = CheckReport::default();
             check_pool(self.region(), me, &mut found)?;
             if found.is_clean() {

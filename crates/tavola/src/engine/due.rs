@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_come_some_ten_to_hundred_milliseconds_apart() {
+    fn checks_are_ten_to_a_hundred_milliseconds_apart() {
         // Calls per second, and how many of them there are for each check in the end.
         for (rate, expected) in [
             (1, 1),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How many snapshots of the locks are compared, and the pause in between. A lock is normally held
 /// for less than a microsecond, so one that has the same owner in all of them is stuck.
-const LOOKS: usize = 3;
+const SNAPSHOTS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Core {
@@ -25,7 +25,7 @@ impl Core {
 
     pub(crate) fn lock_holders(&self) -> Vec<Holder> {
         let mut held = self.held();
-        for _ in 1..LOOKS {
+        for _ in 1..SNAPSHOTS {
             if held.is_empty() {
                 break;
             }

@@ -10,7 +10,7 @@ use crate::region::Pinned;
 use std::time::Duration;
 
 /// How often to try the lock, and the pause in between: its owner may be stopped.
-const LOOKS: u32 = 20;
+const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_micros(100);
 
 impl Seat for Core {
@@ -45,7 +45,7 @@ impl Core {
         if !me.is_attached() {
             return None;
         }
-        (0..LOOKS).find_map(|_| {
+        (0..ATTEMPTS).find_map(|_| {
             let lock = ShardLock::try_acquire(self.region(), shard, me);
             if lock.is_none() {
                 std::thread::sleep(PAUSE);

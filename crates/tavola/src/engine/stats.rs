@@ -131,12 +131,12 @@ impl Core {
                 let slot = self.region().participant(member.slot);
                 let calls = CallCounts::of(slot);
                 let connections = slot.connections.load(Ordering::Relaxed);
-                let who = identity_of(self.region(), member.slot);
-                let is_local = is_local(&who);
+                let identity = identity_of(self.region(), member.slot);
+                let is_local = is_local(&identity);
                 Participant {
                     pid: member.pid,
                     is_local,
-                    is_stopped: alive && activity(&who) == Activity::Stopped,
+                    is_stopped: alive && activity(&identity) == Activity::Stopped,
                     slot: member.slot,
                     alive,
                     attached_unix_s: member.attached_unix_s,

@@ -121,16 +121,16 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
     let mut spoiled = 0;
     while let Some(mut view) = UidView::of(region, hint)? {
         view.may_spoil = is_seated;
-        let look = view.examine(hint, want);
-        if matches!(look, Resolved::Taken) {
+        let resolved = view.examine(hint, want);
+        if matches!(resolved, Resolved::Taken) {
             return Ok(true);
         }
-        if matches!(look, Resolved::Unpinned) {
+        if matches!(resolved, Resolved::Unpinned) {
             seat.take();
             is_seated = true;
             continue;
         }
-        if matches!(look, Resolved::Changed) || !view.recheck() {
+        if matches!(resolved, Resolved::Changed) || !view.recheck() {
             spin_hint();
             spoiled += u32::from(is_seated);
             if spoiled >= MOST_SPOILED {
@@ -138,7 +138,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
             }
             continue;
         }
-        return match look {
+        return match resolved {
             Resolved::Found | Resolved::Taken | Resolved::Changed | Resolved::Unpinned => Ok(true),
             Resolved::Missing => Ok(false),
             Resolved::InTransition(name) => read_in_transition(region, hint, &name, (want, seat)),
@@ -350,7 +350,7 @@ impl<'a> UidView<'a> {
                 want.keep(pin);
                 Resolved::Taken
             }
-            look => look,
+            resolved => resolved,
         }
     }
 

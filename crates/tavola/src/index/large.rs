@@ -38,7 +38,7 @@ impl ShardView<'_> {
                 want.keep(pin);
                 Examined::Taken
             }
-            look => look,
+            examined => examined,
         }
     }
 
@@ -46,9 +46,9 @@ impl ShardView<'_> {
     /// in it. So the layout is checked before the bucket, whose segment may be gone; and the item's
     /// block is not read any more once its pages are.
     fn read_unpinned(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Examined {
-        let look = self.take_whole(item, key, want);
+        let examined = self.take_whole(item, key, want);
         match is_unchanged(self.head, self.layout) {
-            true => look,
+            true => examined,
             false => Examined::Moved,
         }
     }

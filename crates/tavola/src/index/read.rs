@@ -338,25 +338,25 @@ impl ShardView<'_> {
     fn probe(self, bucket: &Bucket, key: &[u8], want: &mut impl Want) -> Probe {
         // Pairs with the release in `Bucket::increment_version`.
         let version = bucket.version.load(Ordering::Acquire);
-        let mut looked = false;
+        let mut has_candidate = false;
         for i in matches(bucket, self.tag) {
             // Pairs with the release that published the item: we see its bytes.
             let word = bucket.slots[i].load(Ordering::Acquire);
             if slot_tag(word) != self.tag || !is_key(word) {
                 continue;
             }
-            looked = true;
+            has_candidate = true;
             let word = match current(self.region, word) {
                 Some(word) if is_key(word) => word,
                 Some(_) => continue,
                 None if self.recheck(bucket, version) => return Probe::Damaged,
                 None => return Probe::Changed,
             };
-            let mut look = self.examine(slot_ref(word), key, want);
-            if matches!(look, Examined::Large) {
-                look = self.read_large((bucket, version), slot_ref(word), key, want);
+            let mut examined = self.examine(slot_ref(word), key, want);
+            if matches!(examined, Examined::Large) {
+                examined = self.read_large((bucket, version), slot_ref(word), key, want);
             }
-            match look {
+            match examined {
                 Examined::Other => {}
                 Examined::Moved => return Probe::Changed,
                 Examined::Found if self.recheck(bucket, version) => {
@@ -374,7 +374,7 @@ impl ShardView<'_> {
             }
         }
         // An item with another key may have been read after its block was reused.
-        if looked && !self.recheck(bucket, version) {
+        if has_candidate && !self.recheck(bucket, version) {
             return Probe::Changed;
         }
         Probe::Miss(version)
@@ -404,13 +404,13 @@ impl ShardView<'_> {
     #[cold]
     #[inline(never)]
     fn special(&self, item_ref: u64, key: &[u8], want: &mut impl Want) -> Examined {
-        let look = match Item::at(self.region, item_ref) {
+        let examined = match Item::at(self.region, item_ref) {
             Some(item) if item.is_large() => Examined::Large,
             Some(item) => self.take_whole(&item, key, want),
             None => Examined::Impossible,
         };
         match is_unchanged(self.head, self.layout) {
-            true => look,
+            true => examined,
             false => Examined::Moved,
         }
     }

@@ -30,7 +30,7 @@ use crate::sync::Ordering;
 /// Two segments are merged if they fill at most this many slots of one: three fifths.
 const MERGE_AT_MOST: usize = BUCKETS * SLOTS * 3 / 5;
 /// Directory entries that one step examines.
-const LOOK: u32 = 8;
+const ENTRIES_A_STEP: u32 = 8;
 /// A class is compacted if one in this many of its blocks is free, and more than a page of them.
 const SPARSE_PART: u64 = 4;
 
@@ -51,7 +51,7 @@ pub(crate) fn shrink_step(lock: &ShardLock<'_>) -> bool {
         .depth()
         .min(lock.region.geometry().dir_log2);
     let entries = 1u32 << depth;
-    for _ in 0..LOOK {
+    for _ in 0..ENTRIES_A_STEP {
         let hand = lock.head.shrink_cursor.load(Ordering::Relaxed);
         // Downwards: children before the parents they were split from.
         let index = if hand == 0 || hand > entries {

@@ -44,25 +44,26 @@ pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> O
     let home = bytes(file, home_offset)?;
     // One call copies version, hint and slots in an unspecified order, and so layout word and
     // directory. Hence the whole bucket is compared, and the segment looked up again.
-    let confirm = |look: BucketMatch, offset: u64, bucket: &[u8; LINE]| {
+    let confirm = |matched: BucketMatch, offset: u64, bucket: &[u8; LINE]| {
         let now: [u8; LINE] = bytes(file, offset)?;
         let head_now = bytes(file, head_offset)?;
-        let is_counted = look != BucketMatch::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
+        let is_counted =
+            matched != BucketMatch::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
         let is_unchanged = now == *bucket && head_now[..8] == head[..8] && is_counted;
         let is_there = self::segment(file, geometry, hash, &head_now)? == Some(segment);
-        (is_unchanged && is_there).then_some(look != BucketMatch::Missing)
+        (is_unchanged && is_there).then_some(matched != BucketMatch::Missing)
     };
-    let look = find(file, &home, key, hash.tag(), out)?;
-    if look == BucketMatch::Missing && u32_at(&home, 4) >> 28 != 0 {
+    let matched = find(file, &home, key, hash.tag(), out)?;
+    if matched == BucketMatch::Missing && u32_at(&home, 4) >> 28 != 0 {
         let offset = segment + u64::from(hash.away()) * LINE as u64;
         let away = bytes(file, offset)?;
-        let look = find(file, &away, key, hash.tag(), out)?;
-        if confirm(look, offset, &away)? {
+        let matched = find(file, &away, key, hash.tag(), out)?;
+        if confirm(matched, offset, &away)? {
             return Some(true);
         }
         return confirm(BucketMatch::Missing, home_offset, &home);
     }
-    confirm(look, home_offset, &home)
+    confirm(matched, home_offset, &home)
 }
 
 /// Reads bytes at an offset, after all that was read before.

@@ -81,7 +81,7 @@ pub(crate) struct LogHead {
     /// Rises when a drain has dealt with lines, and when a sheet was released.
     pub(crate) passes: W32,
     /// The value of `dropped` when the drain last reported it.
-    pub(crate) told: W64,
+    pub(crate) reported_dropped: W64,
     unused_drain: [W64; 5],
     /// Counts the sheets tried: it determines which sheet a search tries next.
     pub(crate) next: W64,
@@ -91,7 +91,7 @@ pub(crate) struct LogHead {
 }
 assert_layout!(LogHead, size 192, {
     magic: 0, sheets: 8, policy: 12, checksum: 16, unused: 24,
-    drain: 64, is_idle: 68, calls: 72, passes: 76, told: 80,
+    drain: 64, is_idle: 68, calls: 72, passes: 76, reported_dropped: 80,
     unused_drain: 88, next: 128, dropped: 136, unused_next: 144,
 });
 
@@ -193,20 +193,20 @@ impl LineHead {
             | u64::from(self.level) << 16
             | u64::from(self.is_shown) << 24
             | u64::from(self.cut) << 32;
-        let who = u64::from(self.pid) | u64::from(self.tid) << 32;
-        [first, self.time, who]
+        let ids = u64::from(self.pid) | u64::from(self.tid) << 32;
+        [first, self.time, ids]
     }
 
     pub(crate) fn decode(words: [u64; LINE_HEAD as usize]) -> Self {
-        let [first, time, who] = words;
+        let [first, time, ids] = words;
         Self {
             len: first as u32 & 0xffff,
             level: (first >> 16) as u8,
             is_shown: first >> 24 & 1 == 1,
             cut: (first >> 32) as u32,
             time,
-            pid: who as u32,
-            tid: (who >> 32) as u32,
+            pid: ids as u32,
+            tid: (ids >> 32) as u32,
         }
     }
 
@@ -269,7 +269,7 @@ impl LogHead {
         for word in [&self.drain, &self.is_idle, &self.calls, &self.passes] {
             word.store(0, order);
         }
-        for word in [&self.told, &self.next, &self.dropped] {
+        for word in [&self.reported_dropped, &self.next, &self.dropped] {
             word.store(0, order);
         }
         self.sheets.store(geometry.sheets, order);

@@ -56,11 +56,11 @@ pub(crate) fn holder(region: &Region, lock: Lock, owner: u32, me: Me) -> Holder 
             ..Holder::new(lock, 0)
         };
     };
-    let who = identity_of(region, slot);
+    let identity = identity_of(region, slot);
     Holder {
-        is_local: is_local(&who),
-        is_stopped: activity(&who) == Activity::Stopped,
+        is_local: is_local(&identity),
+        is_stopped: activity(&identity) == Activity::Stopped,
         is_alive: is_alive(region, owner, me),
-        ..Holder::new(lock, who.pid)
+        ..Holder::new(lock, identity.pid)
     }
 }

@@ -225,11 +225,11 @@ fn try_slot(
     // The generation before the identity: from here on, a word of the slot's earlier user names no
     // participant.
     p.generation.store(generation, Ordering::Release);
-    let who = sys::process::identity();
-    p.pid.store(who.pid, Ordering::Relaxed);
-    p.start_time.store(who.start_time, Ordering::Relaxed);
-    p.pid_ns.store(who.pid_ns, Ordering::Relaxed);
-    p.time_ns.store(who.time_ns, Ordering::Relaxed);
+    let identity = sys::process::identity();
+    p.pid.store(identity.pid, Ordering::Relaxed);
+    p.start_time.store(identity.start_time, Ordering::Relaxed);
+    p.pid_ns.store(identity.pid_ns, Ordering::Relaxed);
+    p.time_ns.store(identity.time_ns, Ordering::Relaxed);
     p.attached.store(sys::clock::unix_s(), Ordering::Relaxed);
     let [ino, born] = region.file_identity();
     p.file_ino.store(ino, Ordering::Relaxed);
@@ -421,7 +421,7 @@ pub(crate) fn retire(region: &Region, adopted: Adopted, reclaimed: bool) {
 }
 
 /// How many slots one call of [`next_member`] scans.
-const LOOK: u32 = 64;
+const SCANNED_SLOTS: u32 = 64;
 
 /// Returns the first slot in use among the next few from `slot` on, and where to continue.
 pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
@@ -430,7 +430,7 @@ pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
     } else {
         1
     };
-    let until = (from + LOOK).min(PARTICIPANTS);
+    let until = (from + SCANNED_SLOTS).min(PARTICIPANTS);
     let found = (from..until).find_map(|slot| member(region, slot));
     let next = found.as_ref().map_or(until, |member| member.slot + 1);
     (found, next)

@@ -122,12 +122,12 @@ impl LogRing<'_> {
     /// fewer are reported later.
     pub(crate) fn newly_dropped(&self) -> (u64, u64) {
         let dropped = self.head.dropped.load(Ordering::Relaxed);
-        let reported = self.head.told.load(Ordering::Relaxed);
+        let reported = self.head.reported_dropped.load(Ordering::Relaxed);
         (dropped.saturating_sub(reported), dropped.max(reported))
     }
 
     pub(crate) fn note_reported(&self, dropped: u64) {
-        self.head.told.store(dropped, Ordering::Relaxed);
+        self.head.reported_dropped.store(dropped, Ordering::Relaxed);
     }
 
     /// Sleeps until a sheet is taken, for at most `limit` and `NAP`.

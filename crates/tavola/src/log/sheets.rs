@@ -20,9 +20,9 @@ const ROOM: u32 = SHEET_WORDS / 16;
 const CHOICE: u32 = 8;
 /// How many sheets are examined for one whose lines are written out, if the oldest lines may be
 /// dropped.
-const LOOKS: u32 = 64;
+const DRAINED_CANDIDATES: u32 = 64;
 /// How many sheets are examined for room, if the oldest lines may be dropped.
-const ROOM_LOOKS: u32 = 4096;
+const ROOM_CANDIDATES: u32 = 4096;
 /// How many owners are asked about in such a search.
 const ROOM_ASKS: u32 = 16;
 
@@ -111,14 +111,18 @@ impl LogRing<'_> {
         let is_lossy = self.geometry.policy == DROP_OLDEST;
         // Sheets to examine, owners to ask about, owners to ask about when searching for room. The
         // first search only notices dead owners in passing, the last one asks about each.
-        let looks: &[(u32, u32, u32)] = match (is_full, is_lossy) {
+        let searches: &[(u32, u32, u32)] = match (is_full, is_lossy) {
             (true, _) => &[],
-            (false, true) => &[(all.min(LOOKS), 2, ROOM_ASKS)],
+            (false, true) => &[(all.min(DRAINED_CANDIDATES), 2, ROOM_ASKS)],
             (false, false) => &[(all, 2, 2), (all, u32::MAX, u32::MAX)],
         };
-        let rooms = if is_lossy { all.min(ROOM_LOOKS) } else { all };
+        let rooms = if is_lossy {
+            all.min(ROOM_CANDIDATES)
+        } else {
+            all
+        };
         let mut is_any_waiting = is_full;
-        for &(sheets, asks, room_asks) in looks {
+        for &(sheets, asks, room_asks) in searches {
             let search = SheetSearch {
                 asks,
                 may_drop: false,

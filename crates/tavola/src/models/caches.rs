@@ -5,7 +5,7 @@
 use super::deaths::{Deaths, Work};
 use super::growth::{crowd, fill, segments};
 use super::{
-    Key, Look, Table, Write, beside, explore, keys_between, never_missing, open_up, quietly,
+    Key, Observer, Table, Write, beside, explore, keys_between, never_missing, open_up, quietly,
     region, scan_meets, set, version_of, writer,
 };
 use crate::index::evict;
@@ -43,22 +43,22 @@ fn evict_some(table: &Table, count: usize) {
 }
 
 /// A reader of a key that may be missing and come back, whose versions never go back.
-fn never_stale(key: Key) -> Look {
+fn never_stale(key: Key) -> Observer {
     let mut last = 0;
     let mut as_batch = false;
     Box::new(move |t| {
-        let mut look = |found: &[u8]| {
+        let mut observe = |found: &[u8]| {
             let now = version_of(found);
             assert!(now >= last, "version {now} after {last}");
             last = now;
         };
         as_batch = !as_batch;
         if as_batch {
-            let found = |_, found: Option<&[u8]>| found.iter().for_each(|found| look(found));
+            let found = |_, found: Option<&[u8]>| found.iter().for_each(|found| observe(found));
             t.get_many(&[key], found).expect("no damage");
         } else {
             let found = t.get(key).expect("no damage");
-            found.iter().for_each(|found| look(found));
+            found.iter().for_each(|found| observe(found));
         }
     })
 }
@@ -72,8 +72,8 @@ fn a_key_is_read_while_it_is_evicted() {
             // In its block.
             set(t, &OTHER, 3);
         });
-        let looks = vec![never_stale(KEY), never_stale(KEY), never_stale(OTHER)];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_stale(KEY), never_stale(KEY), never_stale(OTHER)];
+        beside(&table, vec![write], observers);
         quietly(|| {
             assert_eq!(
                 table.get(OTHER).unwrap().as_deref().map(version_of),
@@ -93,14 +93,14 @@ fn a_key_is_read_while_it_goes_and_comes_back() {
                 set(t, &KEY, version);
             }
         });
-        let looks = vec![never_stale(KEY), never_stale(KEY)];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_stale(KEY), never_stale(KEY)];
+        beside(&table, vec![write], observers);
         quietly(|| assert_eq!(table.get(KEY).unwrap().as_deref().map(version_of), Some(4)));
     });
 }
 
 #[test]
-fn of_two_who_evict_and_two_who_read_none_is_misled() {
+fn two_evicting_and_two_reading_threads() {
     let keys = keys_between(3, 9, 4);
     explore(300, move || {
         let first = keys.clone();
@@ -108,19 +108,19 @@ fn of_two_who_evict_and_two_who_read_none_is_misled() {
         let evicts = || -> Write { Box::new(|t| evict_some(t, 2)) };
         let key = keys[0];
         let renew: Write = Box::new(move |t| set(t, &key, 2));
-        let looks = vec![never_stale(keys[0]), never_stale(keys[1])];
-        beside(&table, vec![evicts(), evicts(), renew], looks);
+        let observers = vec![never_stale(keys[0]), never_stale(keys[1])];
+        beside(&table, vec![evicts(), evicts(), renew], observers);
     });
 }
 
-/// Who reads notes it, in a slot that may be another's by then.
+/// A reader notes it, in a slot that may be another's by then.
 #[test]
 fn visits_beside_overwrites_change_nothing() {
     explore(400, || {
         let table = cache(|t| set(t, &KEY, 1));
         let write: Write = Box::new(|t| (2..5).for_each(|version| set(t, &KEY, version)));
-        let looks = vec![never_missing([KEY]), never_missing([KEY])];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_missing([KEY]), never_missing([KEY])];
+        beside(&table, vec![write], observers);
     });
 }
 
@@ -132,8 +132,8 @@ fn visits_beside_a_split_lose_nothing() {
         let table = cache(|t| fill(t, first));
         let last = *last;
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        let looks = vec![never_missing(first[..4].to_vec()), scan_meets(first)];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_missing(first[..4].to_vec()), scan_meets(first)];
+        beside(&table, vec![write], observers);
         assert!(segments(&table) >= 2);
     });
 }
@@ -158,7 +158,7 @@ fn full() -> Arc<Table> {
 }
 
 /// A reader of a key with a long value.
-fn whole(number: u64) -> Look {
+fn whole(number: u64) -> Observer {
     let mut last = 0;
     Box::new(move |t| {
         let Some(found) = t.get(number.to_le_bytes()).expect("no damage") else {
@@ -177,8 +177,8 @@ fn two_writers_at_the_limit_both_find_room() {
         let write = |number: u64| -> Write {
             Box::new(move |t| (2..4).for_each(|version| set_long(t, number, version)))
         };
-        let looks = vec![whole(3), whole(1000)];
-        beside(&table, vec![write(1000), write(1001)], looks);
+        let observers = vec![whole(3), whole(1000)];
+        beside(&table, vec![write(1000), write(1001)], observers);
         quietly(|| {
             let stats = table.stats().unwrap();
             assert!(stats.evicted_new + stats.evicted_old > 1);
@@ -198,14 +198,14 @@ fn dying(
     schedules: usize,
     begin: fn() -> Arc<Table>,
     work: impl Fn(&Table) + Send + Sync + 'static,
-    looks: fn() -> Vec<Look>,
+    observers: fn() -> Vec<Observer>,
 ) {
     let work: Work = Arc::new(work);
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);
     deaths.explore(schedules, move || {
         let table = begin();
-        beside(&table, vec![seen.meet(&work), survivor()], looks());
+        beside(&table, vec![seen.meet(&work), survivor()], observers());
     });
 }
 

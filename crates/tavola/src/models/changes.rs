@@ -1,6 +1,6 @@
 //! Writers of one key: what depends on the old value is done as if one came after the other.
 
-use super::{Look, Table, Write, beside, explore, quietly, table, thread};
+use super::{Observer, Table, Write, beside, explore, quietly, table, thread};
 use crate::values::CasOutcome;
 
 fn number(table: &Table, key: &[u8]) -> u64 {
@@ -12,7 +12,7 @@ fn number(table: &Table, key: &[u8]) -> u64 {
 }
 
 /// A reader of a number that only grows.
-fn grows(key: &'static [u8]) -> Look {
+fn grows(key: &'static [u8]) -> Observer {
     let mut last = 0;
     Box::new(move |t| {
         let now = number(t, key);
@@ -74,9 +74,9 @@ fn counters_are_exact() {
 fn one_adds_and_one_takes() {
     explore(2000, || {
         let table = table(|_| ());
-        let add = |who: &'static [u8]| -> Write {
+        let add = |name: &'static [u8]| -> Write {
             Box::new(move |t| {
-                if t.add(b"k", who).unwrap() {
+                if t.add(b"k", name).unwrap() {
                     // Nobody else's: it stays until it is taken.
                     assert!(t.incr(b"added", 1).unwrap() > 0);
                 }

@@ -1,13 +1,13 @@
-//! Writers that die in the middle: readers go on, the next writer recovers, nothing is lost.
+//! Writers that die in the middle: readers continue, the next writer recovers, nothing is lost.
 //!
 //! A death is a panic right after a store (`sync::model::outlives`). Locks are left as a panic
-//! leaves them, so whoever waits for one takes it over as from a dead process.
+//! leaves them, so a thread that waits for one takes it over as from a dead process.
 
 use super::growth::{crowd, fill, segments, split_and_thin, tend};
 use super::moves::Crowd;
 use super::{
-    Key, Look, Table, WORDS, Write, beside, explore_until, keys_between, never_missing, quietly,
-    region, run_once, scan_meets, set, table, value, version, version_of, writer,
+    Key, Observer, Table, WORDS, Write, beside, explore_until, keys_between, never_missing,
+    quietly, region, run_once, scan_meets, set, table, value, version, version_of, writer,
 };
 use super::{expiry, uids};
 use crate::recover::recover;
@@ -35,10 +35,10 @@ impl Deaths {
         work: &Work,
     ) -> Arc<Self> {
         let counted = Arc::new(Mutex::new(None));
-        let (told, work) = (Arc::clone(&counted), Arc::clone(work));
+        let (result, work) = (Arc::clone(&counted), Arc::clone(work));
         run_once(move || {
             let table = begin();
-            *told.lock().unwrap() = outlives(u64::MAX, || work(&table));
+            *result.lock().unwrap() = outlives(u64::MAX, || work(&table));
         });
         let stores = counted.lock().unwrap().expect("it lived");
         assert!(stores > 0, "nothing to die of");
@@ -49,7 +49,7 @@ impl Deaths {
     }
 
     /// What is there when a work has come to all but its last store.
-    pub(super) fn half_way(
+    pub(super) fn before_the_last_store(
         &self,
         begin: fn() -> Arc<Table>,
         work: &Work,
@@ -109,7 +109,7 @@ pub(super) fn dying(
     schedules: usize,
     fill: impl Fn(&Table) + Send + Sync + 'static,
     work: impl Fn(&Table) + Send + Sync + 'static,
-    looks: impl Fn() -> Vec<Look> + Send + Sync + 'static,
+    observers: impl Fn() -> Vec<Observer> + Send + Sync + 'static,
 ) {
     let begin = Arc::new(move || table(&fill));
     let work: Work = Arc::new(work);
@@ -123,7 +123,7 @@ pub(super) fn dying(
     let seen = Arc::clone(&deaths);
     deaths.explore(schedules, move || {
         let table = begin();
-        beside(&table, vec![seen.meet(&work), survivor()], looks());
+        beside(&table, vec![seen.meet(&work), survivor()], observers());
         assert_eq!(quietly(|| version(&table, b"survivor")), 2);
     });
 }
@@ -168,12 +168,12 @@ fn in_an_insert_and_a_removal() {
         },
         move || {
             let comes = keys[1];
-            let look = move |t: &Table| {
+            let observe = move |t: &Table| {
                 if let Some(found) = t.get(comes).unwrap() {
                     assert_eq!(version_of(&found), 1);
                 }
             };
-            vec![never_missing([keys[0]]), Box::new(look)]
+            vec![never_missing([keys[0]]), Box::new(observe)]
         },
     );
 }
@@ -181,14 +181,14 @@ fn in_an_insert_and_a_removal() {
 #[test]
 fn in_changes_of_a_key_with_a_uid() {
     dying(100, uids::named, uids::change, || {
-        vec![uids::both_ways_by_what_it_has()]
+        vec![uids::key_and_uid_agree_by_its_hint()]
     });
 }
 
 #[test]
 fn in_uids_that_come_and_go() {
     dying(100, uids::named, uids::come_and_go, || {
-        vec![uids::both_ways_by_what_it_has()]
+        vec![uids::key_and_uid_agree_by_its_hint()]
     });
 }
 
@@ -212,15 +212,15 @@ fn in_chunks_that_come_and_go() {
 #[test]
 fn in_moving_items_with_uids() {
     let moved = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&moved);
+    let result = Arc::clone(&moved);
     dying(
         60,
         move |t| {
             uids::sparse(t);
-            *told.lock().unwrap() = uids::about_to_move(t);
+            *result.lock().unwrap() = uids::about_to_move(t);
         },
         |t| tend()(t),
-        move || vec![uids::all_both_ways(moved.lock().unwrap().clone())],
+        move || vec![uids::all_keys_and_uids_agree(moved.lock().unwrap().clone())],
     );
 }
 
@@ -246,7 +246,7 @@ fn in_a_touch_to_the_past_and_what_follows() {
         },
         || {
             let mut last = 0;
-            let look = move |t: &Table| {
+            let observe = move |t: &Table| {
                 // The old value, nothing, the new one.
                 let now = match t.get(expiry::KEY).unwrap() {
                     Some(found) => 2 * version_of(&found) - 1,
@@ -255,7 +255,7 @@ fn in_a_touch_to_the_past_and_what_follows() {
                 assert!(now >= last, "{now} after {last}");
                 last = now;
             };
-            vec![Box::new(look)]
+            vec![Box::new(observe)]
         },
     );
 }
@@ -276,11 +276,11 @@ fn in_a_search_for_the_expired() {
         expiry::search_home,
         move || {
             let gone = gone.clone();
-            let look = move |t: &Table| {
+            let observe = move |t: &Table| {
                 let found = |key| t.get(key).unwrap().is_some();
                 assert!(!gone.iter().any(|key| found(&key[..])));
             };
-            vec![never_missing([stays]), Box::new(look)]
+            vec![never_missing([stays]), Box::new(observe)]
         },
     );
 }

@@ -1,9 +1,9 @@
 //! Keys that expire, beside those who read, write, touch and search. No model waits for a time to
-//! pass: what expires has done so when it is stored, or is told to by a touch.
+//! pass: what expires has done so when it is stored, or is asked to by a touch.
 
 use super::moves::Crowd;
 use super::{
-    Key, Look, Table, Write, beside, explore, keys_between, keys_where, never_missing, quietly,
+    Key, Observer, Table, Write, beside, explore, keys_between, keys_where, never_missing, quietly,
     region, scan_meets, set, table, value, version, version_of, writer,
 };
 use crate::index::{may_expire, sweep_step};
@@ -60,7 +60,7 @@ pub(super) fn search_home(table: &Table) {
 }
 
 /// A reader of a key that is missing or has one of these versions; seen once, it stays.
-fn comes(key: Key, versions: &'static [u8]) -> Look {
+fn comes(key: Key, versions: &'static [u8]) -> Observer {
     let mut seen = None;
     Box::new(move |t| match t.get(key).unwrap().as_deref() {
         None => assert_eq!(seen, None, "seen, and not any more"),
@@ -73,7 +73,7 @@ fn comes(key: Key, versions: &'static [u8]) -> Look {
 }
 
 /// A reader of a key that has this version until it expires, and never again.
-pub(super) fn goes(key: Key, hint: Option<Hint>, version: u8) -> Look {
+pub(super) fn goes(key: Key, hint: Option<Hint>, version: u8) -> Observer {
     let mut gone = false;
     Box::new(move |t| {
         let by_uid = hint.map(|hint| t.get_by_uid(hint).unwrap());
@@ -88,7 +88,7 @@ pub(super) fn goes(key: Key, hint: Option<Hint>, version: u8) -> Look {
 }
 
 /// A reader of the entry of a key that is there throughout, with a time that somebody gave it.
-pub(super) fn entries() -> Look {
+pub(super) fn entries() -> Observer {
     Box::new(|t| {
         let entry = t.get_entry(KEY).unwrap();
         let entry = entry.expect("a key that is there throughout");
@@ -119,14 +119,14 @@ fn of_two_that_add_an_expired_key_one_wins() {
                 }
             })
         };
-        let looks = vec![comes(KEY, &[2, 3])];
-        beside(&table, vec![add(2), add(3)], looks);
+        let observers = vec![comes(KEY, &[2, 3])];
+        beside(&table, vec![add(2), add(3)], observers);
         quietly(|| assert_eq!(table.incr(b"added", 0).unwrap(), 1));
     });
 }
 
 #[test]
-fn a_count_on_an_expired_counter_begins_anew() {
+fn a_count_on_an_expired_counter_starts_again() {
     explore(400, || {
         let gone = Attributes::from(PAST);
         let table = table(|t| {
@@ -134,11 +134,11 @@ fn a_count_on_an_expired_counter_begins_anew() {
             assert_eq!(set, Some(41));
         });
         let count = || -> Write { Box::new(|t| assert!(t.incr(b"n", 1).unwrap() <= 2)) };
-        let look = |t: &Table| {
+        let observe = |t: &Table| {
             let found = t.get(b"n").unwrap();
             assert!([None, Some(&b"1"[..]), Some(b"2")].contains(&found.as_deref()));
         };
-        beside(&table, vec![count(), count()], vec![Box::new(look)]);
+        beside(&table, vec![count(), count()], vec![Box::new(observe)]);
         quietly(|| assert_eq!(table.get(b"n").unwrap().unwrap(), b"2"));
     });
 }
@@ -148,8 +148,8 @@ fn touches_lose_no_value() {
     explore(400, || {
         let table = table(|t| set(t, &KEY, 1));
         let overwrite: Write = Box::new(|t| (2..5).for_each(|version| set(t, &KEY, version)));
-        let looks = vec![never_missing([KEY]), entries()];
-        beside(&table, vec![Box::new(touches), overwrite], looks);
+        let observers = vec![never_missing([KEY]), entries()];
+        beside(&table, vec![Box::new(touches), overwrite], observers);
         quietly(|| assert_eq!(version(&table, &KEY), 4));
     });
 }
@@ -163,7 +163,7 @@ fn touches_tear_no_large_value() {
             t.set(KEY, large(1)).unwrap();
         });
         let replace: Write = Box::new(move |t| t.set(KEY, large(2)).unwrap());
-        let look = move |t: &Table| {
+        let observe = move |t: &Table| {
             let found = t.get(KEY).unwrap();
             let found = found.expect("a key that is there throughout");
             assert_eq!(found, large(found[0]), "a torn value");
@@ -171,7 +171,7 @@ fn touches_tear_no_large_value() {
         beside(
             &table,
             vec![Box::new(touches), replace],
-            vec![Box::new(look)],
+            vec![Box::new(observe)],
         );
     });
 }
@@ -190,29 +190,29 @@ fn a_touch_to_the_past_ends_a_key_for_good() {
                 }
             })
         };
-        let looks = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
-        beside(&table, vec![end, renew(), renew()], looks);
+        let observers = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
+        beside(&table, vec![end, renew(), renew()], observers);
         quietly(|| assert_eq!(table.get(KEY).unwrap(), None));
     });
 }
 
-/// Who gets a value and touches it has touched that one.
+/// A thread that gets a value and touches it has touched that one.
 #[test]
-fn the_value_that_is_told_is_the_one_touched() {
+fn the_value_that_is_returned_is_the_one_touched() {
     explore(400, || {
         let table = table(|t| set(t, &KEY, 1));
-        let told = Arc::new(Mutex::new(0));
+        let returned = Arc::new(Mutex::new(0));
         let renew: Write = {
-            let told = Arc::clone(&told);
+            let returned = Arc::clone(&returned);
             Box::new(move |t| {
                 let entry = t.get_and_touch(KEY, LASTING).unwrap().unwrap();
-                *told.lock().unwrap() = version_of(&entry.value);
+                *returned.lock().unwrap() = version_of(&entry.value);
             })
         };
         let overwrite: Write = Box::new(|t| set(t, &KEY, 2));
         beside(&table, vec![renew, overwrite], vec![never_missing([KEY])]);
         let is_mortal = quietly(|| table.ttl(KEY).unwrap() != Some(Expiry::Never));
-        assert_eq!(is_mortal, *told.lock().unwrap() == 2);
+        assert_eq!(is_mortal, *returned.lock().unwrap() == 2);
     });
 }
 
@@ -228,13 +228,13 @@ fn a_search_takes_nothing_but_the_expired() {
             set_with(t, &lasts, 1, LASTING);
         });
         let renew: Write = Box::new(move |t| set(t, &renewed, 2));
-        let looks = vec![
+        let observers = vec![
             comes(renewed, &[2]),
             comes(gone, &[]),
             scan_meets(&[stays, lasts]),
             never_missing([stays, lasts]),
         ];
-        beside(&table, vec![Box::new(search_home), renew], looks);
+        beside(&table, vec![Box::new(search_home), renew], observers);
         quietly(|| {
             assert_eq!(version(&table, &renewed), 2);
             assert_eq!(table.len().unwrap(), 3);
@@ -244,7 +244,7 @@ fn a_search_takes_nothing_but_the_expired() {
 
 /// The blocks of what has expired go to other keys.
 #[test]
-fn what_comes_in_the_place_of_the_expired_is_told_apart() {
+fn a_new_key_is_distinguished_from_the_expired_one() {
     let keys = searched_keys(2);
     explore(400, move || {
         let [even, odd] = [keys[0], keys[1]];
@@ -261,20 +261,24 @@ fn what_comes_in_the_place_of_the_expired_is_told_apart() {
             assert!(!t.remove(even).unwrap());
             set(t, &odd, 9);
         });
-        let looks = move |t: &Table| {
+        let observers = move |t: &Table| {
             for (key, versions) in [(even, &[2][..]), (odd, &[5, 9])] {
                 if let Some(found) = t.get(key).unwrap() {
                     assert!(versions.contains(&version_of(&found)));
                 }
             }
         };
-        beside(&table, vec![write], vec![Box::new(looks), Box::new(looks)]);
+        beside(
+            &table,
+            vec![write],
+            vec![Box::new(observers), Box::new(observers)],
+        );
     });
 }
 
 /// The uid of what has expired goes to another key.
 #[test]
-fn a_uid_of_the_expired_is_told_apart() {
+fn a_uid_of_an_expired_key_is_distinguished() {
     explore(400, || {
         let table = table(mortal);
         let hint = quietly(|| table.uid_of(KEY).unwrap().unwrap());
@@ -285,7 +289,7 @@ fn a_uid_of_the_expired_is_told_apart() {
             let other = t.set_uid(b"other", value(3)).unwrap();
             assert_eq!(other.uid(), hint.uid());
         });
-        let by_number: Look = Box::new(move |t| {
+        let by_number: Observer = Box::new(move |t| {
             if let Some(key) = t.key_of_uid(hint.uid()).unwrap() {
                 assert!(key == KEY || key == b"other");
             }

@@ -74,15 +74,15 @@ fn a_split_that_leaves_the_depth_loses_nothing() {
     let first = [of_half(0, HOME, OTHER, 7), of_half(0, OTHER, HOME, 7)].concat();
     let last = *of_half(0, HOME, OTHER, 8).last().unwrap();
     explore(400, move || {
-        // The upper half of the tags is split deeper; the lower one stands in a full segment.
+        // The upper half of the tags is split deeper; the lower one is in a full segment.
         let table = table(|t| {
             fill(t, &deep);
             fill(t, &first);
         });
         let before = segments(&table);
         let write: Write = Box::new(move |t| set(t, &last, 1));
-        let looks = vec![never_missing(first.clone()), scan_meets(&first)];
-        beside(&table, vec![write], looks);
+        let observers = vec![never_missing(first.clone()), scan_meets(&first)];
+        beside(&table, vec![write], observers);
         assert!(segments(&table) > before);
     });
 }
@@ -139,7 +139,7 @@ fn the_page_of_a_merged_segment_is_used_again() {
         let table = table(|t| split_and_thin(t, &keys, left));
         let write: Write = Box::new(|t| {
             tend()(t);
-            // As large as a page, and empty slots to whoever takes it for a segment still.
+            // As large as a page, and empty slots to a reader that still takes it for a segment.
             t.set(b"large", [0; 16_000]).unwrap();
         });
         beside(&table, vec![write], vec![never_missing(left.to_vec())]);
@@ -228,12 +228,12 @@ fn a_root_goes_and_comes() {
             }
             set(t, &key, 3);
         });
-        let look = Box::new(move |t: &Table| {
+        let observe = Box::new(move |t: &Table| {
             if let Some(found) = t.get(key).unwrap() {
                 super::version_of(&found);
             }
         });
-        beside(&table, vec![come_and_go, tend()], vec![look]);
+        beside(&table, vec![come_and_go, tend()], vec![observe]);
         super::quietly(|| assert_eq!(super::version(&table, &key), 3));
     });
 }

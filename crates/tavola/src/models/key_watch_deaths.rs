@@ -26,7 +26,7 @@ fn watches() -> Write {
 }
 
 #[test]
-fn of_who_sets_the_key() {
+fn of_a_thread_that_sets_the_key() {
     let work: Work = Arc::new(|t| set(t, &KEY, 2));
     let deaths = Deaths::of(begin, &work);
     let seen = Arc::clone(&deaths);

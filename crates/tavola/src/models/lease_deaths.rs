@@ -1,5 +1,5 @@
-//! Who has a lease dies after any of its stores: one of the others computes, and nobody sleeps for
-//! ever.
+//! The holder of a lease dies after any of its stores: one of the others computes, and nobody
+//! sleeps for ever.
 //!
 //! The one that dies is a participant of its own. When it has died its slot is freed, as by the
 //! kernel, and time runs out for those who sleep: models have no clock.
@@ -30,7 +30,7 @@ fn victim(table: &Table) -> u32 {
     members(region(table)).find(|m| m.id != me.id()).unwrap().id
 }
 
-/// It is no more, and whoever has slept long enough looks.
+/// The holder is dead, and a thread that has slept long enough checks.
 fn bury(table: &Table, dead: u32) {
     quietly(|| {
         region(table)
@@ -49,7 +49,7 @@ fn bury(table: &Table, dead: u32) {
     assert!(release_claims(region(table), writer(table), dead).unwrap());
 }
 
-/// Wins the lease, if nobody has, and stores the value or tells of a failure.
+/// Wins the lease, if nobody has, and stores the value or a failure.
 fn compute(table: &Table, failed: bool) {
     let (core, me) = (core(table), victim(table));
     let named = HashedKey::of(region(table), &KEY);
@@ -57,9 +57,9 @@ fn compute(table: &Table, failed: bool) {
         return;
     };
     if failed {
-        let told = Some((HOUR.as_millis() as u64, &b"why"[..]));
+        let failure = Some((HOUR.as_millis() as u64, &b"why"[..]));
         assert!(
-            core.end_lease((Me::played(me), named), &claim, told)
+            core.end_lease((Me::played(me), named), &claim, failure)
                 .unwrap()
         );
         return;
@@ -107,7 +107,7 @@ fn dying(
 }
 
 #[test]
-fn of_who_fills() {
+fn of_a_thread_that_fills() {
     let computed = Arc::new(W32::new(0));
     let counted = Arc::clone(&computed);
     let others = move || {
@@ -122,7 +122,7 @@ fn of_who_fills() {
 }
 
 #[test]
-fn of_who_fails() {
+fn of_a_thread_that_fails() {
     let asks = || -> Write {
         Box::new(
             |t| match t.get_or_compute(KEY, options(), || Ok(b"value".to_vec())) {

@@ -1,4 +1,4 @@
-//! Leases: of threads that miss a value at once one computes it, nobody sleeps for ever, and what
+//! Leases: of threads that miss a value at once one computes it, nobody sleeps forever, and what
 //! was removed meanwhile is not stored.
 
 use super::{Key, Table, Write, beside, explore, quietly, table};
@@ -64,7 +64,7 @@ fn when_one_gives_up_another_computes() {
 }
 
 #[test]
-fn when_one_fails_the_others_are_told() {
+fn a_failure_is_returned_to_the_others() {
     explore(400, || {
         let table = table(|_| ());
         let asks = || -> Write {
@@ -78,14 +78,14 @@ fn when_one_fails_the_others_are_told() {
         };
         beside(&table, vec![gives_up(true), asks(), asks()], Vec::new());
         quietly(|| {
-            let told = table.get_or_lease(KEY, options()).unwrap();
-            assert!(matches!(told, Leased::Hit(_) | Leased::Failed { .. }));
+            let leased = table.get_or_lease(KEY, options()).unwrap();
+            assert!(matches!(leased, Leased::Hit(_) | Leased::Failed { .. }));
         });
     });
 }
 
 #[test]
-fn a_stale_value_is_computed_anew_by_one() {
+fn a_stale_value_is_computed_again_by_one() {
     explore(400, || {
         let table = table(|t| {
             let old = crate::Attributes::ttl(HOUR);

@@ -53,20 +53,20 @@ fn one_holds_a_lock_and_nobody_sleeps_for_ever() {
 
 #[test]
 #[cfg(feature = "shuttle")]
-fn after_a_death_one_of_those_who_wait_is_told() {
+fn after_a_death_one_waiter_learns_of_it() {
     explore(3000, || {
         let table = table(|_| ());
-        let (counter, told) = (Arc::new(W32::new(0)), Arc::new(W32::new(0)));
+        let (counter, informed) = (Arc::new(W32::new(0)), Arc::new(W32::new(0)));
         let mut threads = Vec::new();
         for is_doomed in [true, false, false, false] {
             let (table, counter) = (Arc::clone(&table), Arc::clone(&counter));
-            let told = Arc::clone(&told);
+            let informed = Arc::clone(&informed);
             threads.push(thread::spawn(move || {
                 let (region, me) = (region(&table), writer(&table));
                 let hold = || {
                     let (_lock, taken) = ShardLock::acquire(region, 0, me).expect("a lock");
                     if taken != Taken::Clean {
-                        add(&told);
+                        add(&informed);
                     }
                     add(&counter);
                 };
@@ -79,6 +79,6 @@ fn after_a_death_one_of_those_who_wait_is_told() {
         assert_eq!(counter.load(Ordering::Relaxed), 2 * 4);
         let last = ShardLock::acquire(region(&table), 0, writer(&table));
         let left = u32::from(last.unwrap().1 != Taken::Clean);
-        assert_eq!(told.load(Ordering::Relaxed) + 2 * left, 2);
+        assert_eq!(informed.load(Ordering::Relaxed) + 2 * left, 2);
     });
 }

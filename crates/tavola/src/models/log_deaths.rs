@@ -1,13 +1,13 @@
-//! Logs whose writers and drains die: who is left goes on, on all sheets, and no line that was
+//! Logs whose writers and drains die: the survivors continue, on all sheets, and no line that was
 //! written is lost.
 //!
-//! Who dies is another participant than the survivors. It is attached until it is dead.
+//! The one that dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
-use super::log_story::{LONG, SHORT, Told, excess, filled, log_line, on_log, pass};
+use super::log_story::{LONG, SHORT, SharedStory, excess, filled, log_line, on_log, pass};
 use super::log_story::{reads, write_out, writes};
 use super::queue_deaths::{attach, leave, played};
-use super::{Look, Table, Write, beside, explore_fully, quietly, writer};
+use super::{Observer, Table, Write, beside, explore_fully, quietly, writer};
 use crate::layout::{BLOCK, DROP_NEWEST, DROP_OLDEST, FEWEST_SHEETS};
 use crate::lock::{Me, wake};
 use crate::log::{DrainState, Hand, LogRing, Put, begin_drain, end_drain};
@@ -21,13 +21,13 @@ pub(super) const FIRST: u32 = 7;
 const LINES: u64 = 4;
 
 /// What the one does who dies.
-pub(super) type Act = fn(&LogRing<'_>, &Told);
+pub(super) type Act = fn(&LogRing<'_>, &SharedStory);
 
-/// A drain begins anew with what the one before it wrote last.
-pub(super) fn becomes_drain(ring: &LogRing<'_>, me: Me, told: &Told) -> bool {
+/// A drain begins again with what the one before it wrote last.
+pub(super) fn becomes_drain(ring: &LogRing<'_>, me: Me, shared: &SharedStory) -> bool {
     let is_drain = begin_drain(ring, me).is_ok();
     if is_drain {
-        let mut story = told.lock().unwrap();
+        let mut story = shared.lock().unwrap();
         let left = std::mem::take(&mut story.unfinished);
         story.left.extend(left);
         story.last = 0;
@@ -36,79 +36,79 @@ pub(super) fn becomes_drain(ring: &LogRing<'_>, me: Me, told: &Told) -> bool {
 }
 
 /// Is the drain for a pass, if nobody else is who lives.
-pub(super) fn drains_by_turns(told: &Told) -> Look {
-    let told = Arc::clone(told);
+pub(super) fn drains_by_turns(shared: &SharedStory) -> Observer {
+    let shared = Arc::clone(shared);
     let mut state = DrainState::default();
     Box::new(move |t| {
         on_log(t, |ring| {
             let is_it = ring.head.drain.load(Ordering::Relaxed) == writer(t).id();
-            if is_it || becomes_drain(ring, writer(t), &told) {
-                pass(ring, &mut state, None, &told);
+            if is_it || becomes_drain(ring, writer(t), &shared) {
+                pass(ring, &mut state, None, &shared);
             }
         });
     })
 }
 
 /// Writes a line; what is not written is not counted.
-fn put(ring: &LogRing<'_>, hand: &mut Hand, number: u32, len: usize, told: &Told) {
-    told.lock().unwrap().under_way.insert(number);
+fn put(ring: &LogRing<'_>, hand: &mut Hand, number: u32, len: usize, shared: &SharedStory) {
+    shared.lock().unwrap().being_written.insert(number);
     let put = log_line(number, len, |line| ring.put(played(FIRST), hand, line));
-    let mut story = told.lock().unwrap();
-    story.under_way.remove(&number);
+    let mut story = shared.lock().unwrap();
+    story.being_written.remove(&number);
     if let Put::Written { .. } = put {
         story.sure.insert(number);
     }
 }
 
-fn puts_what_fits(ring: &LogRing<'_>, told: &Told) {
+fn puts_what_fits(ring: &LogRing<'_>, shared: &SharedStory) {
     let mut hand = Hand::EMPTY;
     for number in 700..703 {
-        put(ring, &mut hand, number, SHORT, told);
+        put(ring, &mut hand, number, SHORT, shared);
     }
     ring.give_up(played(FIRST), &mut hand);
 }
 
 /// The first line does not fit on the sheet in hand.
-fn puts_on_the_next(ring: &LogRing<'_>, told: &Told) {
+fn puts_on_the_next(ring: &LogRing<'_>, shared: &SharedStory) {
     let mut hand = Hand::EMPTY;
     quietly(|| {
         for number in 700..702 {
-            put(ring, &mut hand, number, LONG, told);
+            put(ring, &mut hand, number, LONG, shared);
         }
     });
     for number in 702..704 {
-        put(ring, &mut hand, number, SHORT, told);
+        put(ring, &mut hand, number, SHORT, shared);
     }
     ring.give_up(played(FIRST), &mut hand);
 }
 
 /// A log with so many full sheets that were drained, and such that were not.
-pub(super) fn begin((policy, drained, full): (u32, u32, u32), told: &Told) -> Arc<Table> {
-    let table = filled(policy, drained, told);
+pub(super) fn begin((policy, drained, full): (u32, u32, u32), shared: &SharedStory) -> Arc<Table> {
+    let table = filled(policy, drained, shared);
     quietly(|| attach(&table, FIRST));
     on_log(&table, |ring| {
         let mut hand = Hand::EMPTY;
-        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), told));
+        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), shared));
         for number in 150..150 + full * 2 {
-            quietly(|| put(ring, &mut hand, number, LONG, told));
+            quietly(|| put(ring, &mut hand, number, LONG, shared));
         }
         quietly(|| ring.give_up(played(FIRST), &mut hand));
         quietly(|| end_drain(ring, writer(&table).id()));
-        assert!(quietly(|| becomes_drain(ring, writer(&table), told)));
+        assert!(quietly(|| becomes_drain(ring, writer(&table), shared)));
     });
     table
 }
 
-fn work_of(act: Act, told: &Told) -> Work {
-    let told = Arc::clone(told);
-    Arc::new(move |t| on_log(t, |ring| act(ring, &told)))
+fn work_of(act: Act, shared: &SharedStory) -> Work {
+    let shared = Arc::clone(shared);
+    Arc::new(move |t| on_log(t, |ring| act(ring, &shared)))
 }
 
 /// In the end every sheet can be had, those of the dead, too.
-pub(super) fn all_sheets_serve(table: &Table, told: &Told) {
+pub(super) fn all_sheets_serve(table: &Table, shared: &SharedStory) {
     on_log(table, |ring| {
         let mut hands = [Hand::EMPTY; FEWEST_SHEETS as usize];
-        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), told));
+        quietly(|| pass(ring, &mut DrainState::default(), Some(u64::MAX), shared));
         for (number, hand) in (1000..).zip(&mut hands) {
             let me = writer(table);
             let put = quietly(|| log_line(number, LONG, |line| ring.put(me, hand, line)));
@@ -117,93 +117,96 @@ pub(super) fn all_sheets_serve(table: &Table, told: &Told) {
     });
 }
 
-/// Who goes on beside one who dies.
-pub(super) fn others(told: &Told) -> Vec<Look> {
-    vec![drains_by_turns(told), reads(), naps_end()]
+/// The observers beside one that dies.
+pub(super) fn drain_and_readers(shared: &SharedStory) -> Vec<Observer> {
+    vec![drains_by_turns(shared), reads(), naps_end()]
 }
 
 /// What the others do beside one who dies, and what holds in the end.
-pub(super) fn others_go_on(
+pub(super) fn check_survivors(
     table: &Arc<Table>,
-    told: &Told,
+    shared: &SharedStory,
     dies: Write,
-    looks: Vec<Look>,
+    observers: Vec<Observer>,
     bound: u64,
 ) {
     let dies: Write = Box::new(move |t| {
         dies(t);
         leave(t, FIRST);
     });
-    let goes_on = writes(2, &[LONG, LONG, LONG], told);
-    beside(table, vec![dies, goes_on], looks);
-    let more = excess(table, told);
-    let left = told.lock().unwrap().left.clone();
+    let survivor = writes(2, &[LONG, LONG, LONG], shared);
+    beside(table, vec![dies, survivor], observers);
+    let more = excess(table, shared);
+    let left = shared.lock().unwrap().left.clone();
     assert!(more <= bound + left.len() as u64, "{more} too many");
-    for (number, times) in &told.lock().unwrap().drained {
+    for (number, times) in &shared.lock().unwrap().drained {
         let most = 1 + u32::from(left.contains(number));
         assert!(*times <= most, "{number} was drained {times} times");
     }
-    all_sheets_serve(table, told);
+    all_sheets_serve(table, shared);
 }
 
 /// Lets one die in `act`; the death may count so many lines that are written out.
 pub(super) fn dying(
     schedules: usize,
-    begin: impl Fn(&Told) -> Arc<Table> + Copy + Send + Sync + 'static,
+    begin: impl Fn(&SharedStory) -> Arc<Table> + Copy + Send + Sync + 'static,
     act: Act,
-    looks: fn(&Told) -> Vec<Look>,
+    observers: fn(&SharedStory) -> Vec<Observer>,
     bound: u64,
 ) {
     with_exchanges(|| {
-        let unheard = Told::default();
-        let deaths = Deaths::of(move || begin(&Told::default()), &work_of(act, &unheard));
+        let unheard = SharedStory::default();
+        let deaths = Deaths::of(
+            move || begin(&SharedStory::default()),
+            &work_of(act, &unheard),
+        );
         let seen = Arc::clone(&deaths);
         deaths.explore(schedules, move || {
-            let told = Told::default();
-            let table = begin(&told);
-            let dies = seen.meet(&work_of(act, &told));
-            others_go_on(&table, &told, dies, looks(&told), bound);
+            let shared = SharedStory::default();
+            let table = begin(&shared);
+            let dies = seen.meet(&work_of(act, &shared));
+            check_survivors(&table, &shared, dies, observers(&shared), bound);
         });
     });
 }
 
 /// Time passes for who waits for a drain that has died.
-fn naps_end() -> Look {
+fn naps_end() -> Observer {
     Box::new(|t| on_log(t, |ring| wake(&ring.head.passes, u32::MAX)))
 }
 
 #[test]
 fn in_lines_that_fit() {
-    let log = |told: &Told| begin((DROP_OLDEST, 0, 2), told);
-    dying(200, log, puts_what_fits, others, LINES);
+    let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 2), shared);
+    dying(200, log, puts_what_fits, drain_and_readers, LINES);
 }
 
 #[test]
 fn in_dropping_the_oldest() {
-    let log = |told: &Told| begin((DROP_OLDEST, 0, 3), told);
-    dying(200, log, puts_on_the_next, others, LINES);
+    let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 3), shared);
+    dying(200, log, puts_on_the_next, drain_and_readers, LINES);
 }
 
 #[test]
-fn in_looking_for_a_drained_sheet() {
+fn in_searching_for_a_drained_sheet() {
     for policy in [DROP_NEWEST, BLOCK] {
-        let log = move |told: &Told| begin((policy, 1, 2), told);
-        dying(100, log, puts_on_the_next, others, 0);
+        let log = move |shared: &SharedStory| begin((policy, 1, 2), shared);
+        dying(100, log, puts_on_the_next, drain_and_readers, 0);
     }
 }
 
 /// A drain dies when it has become one, when it has written lines out, and after a pass.
 #[test]
-fn a_drain_dies_and_another_goes_on() {
+fn a_drain_dies_and_another_continues() {
     for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
         for stage in 0..3 {
             explore_fully(30, move || {
-                let told = Told::default();
-                let table = begin((policy, 0, 3), &told);
+                let shared = SharedStory::default();
+                let table = begin((policy, 0, 3), &shared);
                 on_log(&table, |ring| {
                     quietly(|| end_drain(ring, writer(&table).id()))
                 });
-                let heard = Arc::clone(&told);
+                let heard = Arc::clone(&shared);
                 let dies: Write = Box::new(move |t| {
                     let mut state = DrainState::default();
                     on_log(t, |ring| {
@@ -216,7 +219,7 @@ fn a_drain_dies_and_another_goes_on() {
                         }
                     });
                 });
-                others_go_on(&table, &told, dies, others(&told), 0);
+                check_survivors(&table, &shared, dies, drain_and_readers(&shared), 0);
             });
         }
     }

@@ -7,7 +7,7 @@
 //! `Log::line` keeps what a thread has in hand in a thread of the system, of which the checker has
 //! one: [`line`] does here what it does.
 
-use super::{Look, Table, Write, open_but, quietly, region, table, writer};
+use super::{Observer, Table, Write, open_but, quietly, region, table, writer};
 #[cfg(feature = "shuttle")]
 use crate::layout::LINE_HEAD;
 use crate::layout::{BLOCK, FEWEST_SHEETS, LogGeometry};
@@ -69,11 +69,11 @@ pub(super) struct Story {
     /// Lines that were written or refused.
     pub(super) sure: BTreeSet<u32>,
     /// Lines that are being written.
-    pub(super) under_way: BTreeSet<u32>,
+    pub(super) being_written: BTreeSet<u32>,
     /// How often a drain wrote each out.
     pub(super) drained: BTreeMap<u32, u32>,
-    /// Lines a drain told were dropped.
-    pub(super) told: u64,
+    /// Lines that a drain reported as dropped.
+    pub(super) reported: u64,
     /// The time of the last that a drain wrote out.
     pub(super) last: u64,
     /// Lines that a drain wrote out in a pass that has not ended.
@@ -84,7 +84,7 @@ pub(super) struct Story {
     pub(super) is_damaged: bool,
 }
 
-pub(super) type Told = Arc<Mutex<Story>>;
+pub(super) type SharedStory = Arc<Mutex<Story>>;
 
 /// Calls with a line that a drain is to write.
 pub(super) fn log_line(number: u32, len: usize, act: impl FnOnce(&NewLine<'_>) -> Put) -> Put {
@@ -104,12 +104,12 @@ pub(super) fn line(
     hand: &mut Hand,
     number: u32,
     len: usize,
-    told: &Told,
+    shared: &SharedStory,
 ) {
     loop {
         let passes = ring.head.passes.load(Ordering::Acquire);
         let is_shown = ring.head.drain.load(Ordering::Relaxed) == 0;
-        told.lock().unwrap().under_way.insert(number);
+        shared.lock().unwrap().being_written.insert(number);
         let put = log_line(number, len, |line| {
             ring.put(me, hand, &NewLine { is_shown, ..*line })
         });
@@ -128,9 +128,9 @@ pub(super) fn line(
                 }
             },
         };
-        told.lock().unwrap().under_way.remove(&number);
+        shared.lock().unwrap().being_written.remove(&number);
         if is_over {
-            told.lock().unwrap().sure.insert(number);
+            shared.lock().unwrap().sure.insert(number);
             return;
         }
     }
@@ -153,7 +153,7 @@ pub(super) fn write_out(
     ring: &LogRing<'_>,
     state: &mut DrainState,
     until: Option<u64>,
-    told: &Told,
+    shared: &SharedStory,
 ) {
     let began = Instant::now();
     // The checker knows no lines that are there and not yet visible.
@@ -164,7 +164,7 @@ pub(super) fn write_out(
     };
     state.collect(ring, unix_ns() + margin, until);
     are_whole(&state.reader);
-    let mut story = told.lock().unwrap();
+    let mut story = shared.lock().unwrap();
     for found in &state.reader.found {
         *story.drained.entry(found.head.tid).or_default() += 1;
         let is_in_order = found.head.time >= story.last || until.is_some() || story.is_damaged;
@@ -177,7 +177,7 @@ pub(super) fn write_out(
 
 /// Damages a long line that is the second of its sheet: it is lost.
 #[cfg(feature = "shuttle")]
-pub(super) fn damage(table: &Table, number: u32, told: &Told) {
+pub(super) fn damage(table: &Table, number: u32, shared: &SharedStory) {
     let (base, geometry) = find(table);
     let words = u64::from(LINE_HEAD) + LONG.div_ceil(8) as u64;
     let lines = (0..FEWEST_SHEETS).map(|sheet| base + geometry.sheet_off(sheet) + words * 8);
@@ -188,30 +188,35 @@ pub(super) fn damage(table: &Table, number: u32, told: &Told) {
         let head = word(place.expect("a second line"));
         head.store(head.load(Ordering::Relaxed) | 0xff << 16, Ordering::Relaxed);
     });
-    let mut story = told.lock().unwrap();
+    let mut story = shared.lock().unwrap();
     story.is_damaged = true;
 }
 
 /// A drain's pass, as `LogDrain` does it.
-pub(super) fn pass(ring: &LogRing<'_>, state: &mut DrainState, until: Option<u64>, told: &Told) {
-    write_out(ring, state, until, told);
+pub(super) fn pass(
+    ring: &LogRing<'_>,
+    state: &mut DrainState,
+    until: Option<u64>,
+    shared: &SharedStory,
+) {
+    write_out(ring, state, until, shared);
     state.finish(ring);
     for found in &state.reader.found {
-        told.lock().unwrap().unfinished.remove(&found.head.tid);
+        shared.lock().unwrap().unfinished.remove(&found.head.tid);
     }
     let (dropped, so_far) = ring.newly_dropped();
     if dropped > 0 {
-        told.lock().unwrap().told += dropped;
+        shared.lock().unwrap().reported += dropped;
         ring.note_reported(so_far);
     }
 }
 
-pub(super) fn drains(told: &Told) -> Look {
-    let (told, mut state) = (Arc::clone(told), DrainState::default());
-    Box::new(move |t| on_log(t, |ring| pass(ring, &mut state, None, &told)))
+pub(super) fn drains(shared: &SharedStory) -> Observer {
+    let (shared, mut state) = (Arc::clone(shared), DrainState::default());
+    Box::new(move |t| on_log(t, |ring| pass(ring, &mut state, None, &shared)))
 }
 
-pub(super) fn reads() -> Look {
+pub(super) fn reads() -> Observer {
     let mut reader = LineReader::default();
     Box::new(move |t| {
         on_log(t, |ring| reader.collect(ring, (0, u64::MAX), |_, _| 0));
@@ -220,8 +225,8 @@ pub(super) fn reads() -> Look {
 }
 
 /// Writes lines, and lets others have the sheet.
-pub(super) fn writes(writer_number: u32, lens: &'static [usize], told: &Told) -> Write {
-    let told = Arc::clone(told);
+pub(super) fn writes(writer_number: u32, lens: &'static [usize], shared: &SharedStory) -> Write {
+    let shared = Arc::clone(shared);
     Box::new(move |t| {
         let mut hand = Hand::EMPTY;
         on_log(t, |ring| {
@@ -232,7 +237,7 @@ pub(super) fn writes(writer_number: u32, lens: &'static [usize], told: &Told) ->
                     &mut hand,
                     writer_number * 100 + at,
                     *len,
-                    &told,
+                    &shared,
                 );
             }
             ring.give_up(writer(t), &mut hand);
@@ -241,14 +246,14 @@ pub(super) fn writes(writer_number: u32, lens: &'static [usize], told: &Told) ->
 }
 
 /// A log with a drain, so many sheets of which are full.
-pub(super) fn filled(policy: u32, sheets: u32, told: &Told) -> Arc<Table> {
+pub(super) fn filled(policy: u32, sheets: u32, shared: &SharedStory) -> Arc<Table> {
     let table = log_of(policy);
     on_log(&table, |ring| {
         quietly(|| {
             let (me, mut hand) = (writer(&table), Hand::EMPTY);
             assert_eq!(begin_drain(ring, me), Ok(()));
             for number in 0..sheets * 2 {
-                line(ring, me, &mut hand, 100 + number, LONG, told);
+                line(ring, me, &mut hand, 100 + number, LONG, shared);
             }
             ring.give_up(me, &mut hand);
         });
@@ -257,22 +262,22 @@ pub(super) fn filled(policy: u32, sheets: u32, told: &Told) -> Arc<Table> {
 }
 
 /// Drains what is left, and says how many lines more were written out and counted than there were.
-pub(super) fn excess(table: &Table, told: &Told) -> u64 {
+pub(super) fn excess(table: &Table, shared: &SharedStory) -> u64 {
     on_log(table, |ring| {
         quietly(|| {
             let mut report = CheckReport::default();
             check(ring, "log", &mut report);
             assert!(report.is_clean(), "{:?}", report.problems);
-            pass(ring, &mut DrainState::default(), Some(u64::MAX), told);
+            pass(ring, &mut DrainState::default(), Some(u64::MAX), shared);
         });
         let dropped = quietly(|| ring.head.dropped.load(Ordering::Relaxed));
-        let story = told.lock().unwrap();
+        let story = shared.lock().unwrap();
         let drained: BTreeSet<u32> = story.drained.keys().copied().collect();
         let unknown = drained.difference(&story.sure);
         assert!(
             unknown
                 .clone()
-                .all(|number| story.under_way.contains(number))
+                .all(|number| story.being_written.contains(number))
         );
         let lines = (story.sure.len() + unknown.count()) as u64;
         let all = u64::from(story.drained.values().sum::<u32>()) + dropped;
@@ -281,9 +286,9 @@ pub(super) fn excess(table: &Table, told: &Told) -> u64 {
             "{all} of {lines} lines were drained or counted"
         );
         assert!(
-            story.told >= dropped,
-            "{} were told of {dropped}",
-            story.told
+            story.reported >= dropped,
+            "{} of {dropped} were reported",
+            story.reported
         );
         all - lines
     })

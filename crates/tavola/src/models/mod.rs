@@ -71,7 +71,7 @@ const SOUGHT: [u64; 62] = [
 
 type Key = [u8; 8];
 type Write = Box<dyn FnOnce(&Table) + Send>;
-type Look = Box<dyn FnMut(&Table) + Send>;
+type Observer = Box<dyn FnMut(&Table) + Send>;
 
 /// A table of one shard that holds what `fill` puts there.
 fn table(fill: impl FnOnce(&Table)) -> Arc<Table> {
@@ -103,7 +103,7 @@ fn writer(table: &Table) -> Me {
 
 /// Lets the writers write, and meanwhile the readers look, again and again until all is written
 /// and once more. In the end the table must be whole.
-fn beside(table: &Arc<Table>, writers: Vec<Write>, readers: Vec<Look>) {
+fn beside(table: &Arc<Table>, writers: Vec<Write>, readers: Vec<Observer>) {
     let left = Arc::new(W32::new(writers.len() as u32));
     let mut threads = Vec::new();
     for write in writers {
@@ -113,12 +113,12 @@ fn beside(table: &Arc<Table>, writers: Vec<Write>, readers: Vec<Look>) {
             quietly(|| left.fetch_add(u32::MAX, Ordering::Relaxed));
         }));
     }
-    for mut look in readers {
+    for mut observe in readers {
         let (table, left) = (Arc::clone(table), Arc::clone(&left));
         threads.push(thread::spawn(move || {
             loop {
                 let is_last = quietly(|| left.load(Ordering::Relaxed)) == 0;
-                look(&table);
+                observe(&table);
                 if is_last {
                     break;
                 }
@@ -143,8 +143,8 @@ fn is_whole(table: &Table) {
 /// From this version on values are words, which are changed in place behind a key of 8 bytes.
 const WORDS: u8 = 100;
 
-/// A value that tells its version; all of one size class, and no two versions in a row as long but
-/// for the words.
+/// A value that contains its version; all of one size class, and no two versions in a row as long
+/// but for the words.
 fn value(version: u8) -> Vec<u8> {
     if version >= WORDS {
         return vec![version; 8];
@@ -166,19 +166,19 @@ fn version(table: &Table, key: &[u8]) -> u8 {
 }
 
 /// A reader of keys that are there throughout, whose versions never go back.
-fn never_missing(keys: impl IntoIterator<Item = Key>) -> Look {
+fn never_missing(keys: impl IntoIterator<Item = Key>) -> Observer {
     let keys: Vec<Key> = keys.into_iter().collect();
     let mut last = vec![0; keys.len()];
     let mut as_batch = false;
     Box::new(move |table| {
-        let mut look = |i: usize, now: u8| {
+        let mut observe = |i: usize, now: u8| {
             assert!(now >= last[i], "version {now} after {}", last[i]);
             last[i] = now;
         };
         as_batch = !as_batch;
         if as_batch {
             let found = |i, found: Option<&[u8]>| {
-                look(
+                observe(
                     i,
                     version_of(found.expect("a key that is there throughout")),
                 );
@@ -186,14 +186,14 @@ fn never_missing(keys: impl IntoIterator<Item = Key>) -> Look {
             table.get_many(&keys, found).expect("no damage");
         } else {
             for (i, key) in keys.iter().enumerate() {
-                look(i, version(table, &key[..]));
+                observe(i, version(table, &key[..]));
             }
         }
     })
 }
 
 /// A scan that must meet all these keys, with a whole value each.
-fn scan_meets(keys: &[Key]) -> Look {
+fn scan_meets(keys: &[Key]) -> Observer {
     let keys = keys.to_vec();
     Box::new(move |table| {
         let mut left = keys.clone();

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "shuttle")]
 use super::deaths::dying;
-use super::{Look, Table, Write, beside, explore, late, quietly, region, set, table};
+use super::{Observer, Table, Write, beside, explore, late, quietly, region, set, table};
 use crate::layout::PinWord;
 use crate::sync::Ordering;
 use std::ops::Range;
@@ -18,7 +18,7 @@ fn set_large(table: &Table, version: u8) {
 }
 
 /// Lends the value, looks at others meanwhile, and then at what was lent.
-fn lends() -> Look {
+fn lends() -> Observer {
     Box::new(|t| {
         let view = t.get_view(b"k").unwrap().expect("it is there throughout");
         let before = quietly(|| view.to_vec());
@@ -31,7 +31,7 @@ fn lends() -> Look {
 }
 
 /// Reads the value by its uid.
-fn asks_by_uid() -> Look {
+fn asks_by_uid() -> Observer {
     Box::new(|t| {
         let uid = quietly(|| t.uid_of(b"k").unwrap().expect("it has one"));
         let found = t.get_by_uid(uid).unwrap();
@@ -41,7 +41,7 @@ fn asks_by_uid() -> Look {
 }
 
 /// Meets the value on a scan.
-fn walks() -> Look {
+fn walks() -> Observer {
     Box::new(|t| {
         let entries = t.iter().map(|entry| entry.expect("no damage"));
         let found = entries
@@ -133,7 +133,7 @@ fn of_a_value_that_another_process_lends() {
 /// Stores are seen late, as on a real processor: here the fences between a pin and the version
 /// count, which under one order of all accesses do nothing.
 #[test]
-fn of_a_value_whose_stores_are_seen_late() {
+fn of_a_value_with_late_stores() {
     explore(300, || {
         let table = table(fill);
         late(|| beside(&table, vec![replaces(2..5)], vec![lends()]));
@@ -144,7 +144,7 @@ fn of_a_value_whose_stores_are_seen_late() {
 /// A writer dies anywhere on its way: recovery leaves what is lent, and loses nothing.
 #[cfg(feature = "shuttle")]
 #[test]
-fn of_a_value_whose_writer_dies() {
+fn of_a_value_with_a_dying_writer() {
     dying(
         100,
         fill,

@@ -1,9 +1,10 @@
 //! Participants that die pushing and popping, and making a pool: what they moved is in one place,
-//! whoever they left in their way goes on.
+//! the threads that they left in the middle continue.
 //!
-//! Who dies is another participant than the survivors. It attaches to a slot and leaves it, so that
-//! its elements are lost property once it is dead; its locks are left abandoned, as by a panic, so
-//! what a push had not done becomes the property of [`ABANDONED`], which is dead as well.
+//! The one that dies is another participant than the survivors. It attaches to a slot and leaves
+//! it, so that its elements are lost property once it is dead; its locks are left abandoned, as by
+//! a panic, so what a push had not done becomes the property of [`ABANDONED`], which is dead as
+//! well.
 
 use super::deaths::{Deaths, Work};
 use super::queues::{Queues, drain, pool_of};
@@ -93,7 +94,7 @@ fn keep(held: &Held, mine: Vec<u32>) {
 }
 
 /// Pushes and pops at all ends, after a push that is refused because of the last of its elements.
-fn goes_on(held: &Held) -> Write {
+fn uses_all_ends(held: &Held) -> Write {
     let held = Arc::clone(held);
     Box::new(move |t| {
         let (queues, mut mine) = (Queues::of(t), vec![0; 2]);
@@ -172,7 +173,7 @@ fn dying(schedules: usize, work: impl Fn(&Table) + Send + Sync + 'static) {
         let (table, held) = (begin(), Held::default());
         quietly(|| leave(&table, SECOND));
         let die = dies(FIRST, &seen, &work);
-        let others = [goes_on(&held), reclaims(&held), reclaims(&held)];
+        let others = [uses_all_ends(&held), reclaims(&held), reclaims(&held)];
         beside(
             &table,
             [die].into_iter().chain(others).collect(),
@@ -243,20 +244,20 @@ fn dying_twice(
 ) {
     let (first, second): (Work, Work) = (Arc::new(first), Arc::new(second));
     let in_first = Deaths::of(begin, &first);
-    let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
+    let in_second = Deaths::of(in_first.before_the_last_store(begin, &first), &second);
     let seen = Arc::clone(&in_second);
     in_second.explore(400, move || {
         let (table, held) = (begin(), Held::default());
         dies(FIRST, &in_first, &first)(&table);
         let die = dies(SECOND, &seen, &second);
-        let all = vec![die, goes_on(&held), reclaims(&held)];
+        let all = vec![die, uses_all_ends(&held), reclaims(&held)];
         beside(&table, all, Vec::new());
         all_is_there(&table, &held);
     });
 }
 
 #[test]
-fn in_settling_a_push() {
+fn in_reclaiming_a_push() {
     dying_twice(
         |t| assert!(push(t, FIRST, 1, &[0, 1, 2]).is_ok()),
         |t| assert!(push(t, SECOND, 1, &[3]).is_ok()),
@@ -264,14 +265,14 @@ fn in_settling_a_push() {
 }
 
 #[test]
-fn in_settling_a_pop() {
+fn in_reclaiming_a_pop() {
     dying_twice(
         |t| drop(pop(t, FIRST, 0, 3)),
         |t| drop(pop(t, SECOND, 0, 2)),
     );
 }
 
-/// Whoever asks once after a death is given all of what was lost by it.
+/// One call after a death returns all of what was lost by it.
 #[test]
 fn one_reclaim_gives_it_all() {
     let work: Work = Arc::new(|t| assert!(push(t, FIRST, 1, &[0, 1, 2]).is_ok()));

@@ -1,7 +1,7 @@
 //! Pools of queues that are made while the table takes pages, by makers that die: a pool is there
 //! whole or not at all, and its pages are nobody else's.
 //!
-//! Who dies is another participant than the survivors. It is attached until it is dead.
+//! The one that dies is another participant than the survivors. It is attached until it is dead.
 
 use super::deaths::{Deaths, Work};
 use super::queue_deaths::{attach, id, leave, played};
@@ -47,7 +47,7 @@ fn writes() -> Write {
     })
 }
 
-fn settle(table: &Table, dead: u32) {
+fn reclaim_dead(table: &Table, dead: u32) {
     leave(table, dead);
     let all = release_claims(region(table), writer(table), id(dead));
     assert!(all.expect("no error"), "more than one go");
@@ -91,7 +91,7 @@ fn leave_half(table: &Table, slot: u32, name: &[u8]) {
 fn begin() -> Arc<Table> {
     table(|t| {
         leave_half(t, LONG_GONE, b"old");
-        settle(t, LONG_GONE);
+        reclaim_dead(t, LONG_GONE);
         attach(t, FIRST);
         attach(t, SECOND);
     })
@@ -107,7 +107,7 @@ fn dying(others: fn() -> Vec<Write>) {
         let die = seen.meet(&work);
         let all = others().into_iter().chain([Box::new(move |t: &Table| {
             die(t);
-            settle(t, FIRST);
+            reclaim_dead(t, FIRST);
         }) as Write]);
         beside(&table, all.collect(), Vec::new());
         quietly(|| all_is_there(&table));
@@ -131,7 +131,7 @@ fn two_makers_die() {
     let second: Work = Arc::new(|t| make_as(t, played(SECOND)));
     let in_first = Deaths::of(begin, &first);
     // The last store raises the high-water mark.
-    let in_second = Deaths::of(in_first.half_way(begin, &first), &second);
+    let in_second = Deaths::of(in_first.before_the_last_store(begin, &first), &second);
     let seen = Arc::clone(&in_second);
     in_second.explore(600, move || {
         let table = begin();
@@ -140,8 +140,8 @@ fn two_makers_die() {
         let die = seen.meet(&second);
         let die: Write = Box::new(move |t| {
             die(t);
-            settle(t, FIRST);
-            settle(t, SECOND);
+            reclaim_dead(t, FIRST);
+            reclaim_dead(t, SECOND);
         });
         beside(&table, vec![die, writes()], Vec::new());
         quietly(|| all_is_there(&table));
@@ -151,12 +151,13 @@ fn two_makers_die() {
 /// Two threads may settle an estate at once, and then a pool is made in its place.
 #[test]
 fn what_a_dead_maker_left_goes_back_once() {
-    for settlers in 1..3 {
+    for reclaimers in 1..3 {
         explore_fully(700, move || {
             let table = table(|t| leave_half(t, FIRST, b"pool"));
-            let settles = (0..settlers).map(|_| Box::new(|t: &Table| settle(t, FIRST)) as Write);
+            let reclaims =
+                (0..reclaimers).map(|_| Box::new(|t: &Table| reclaim_dead(t, FIRST)) as Write);
             let others: [Write; 2] = [makes(), writes()];
-            beside(&table, settles.chain(others).collect(), Vec::new());
+            beside(&table, reclaims.chain(others).collect(), Vec::new());
             quietly(|| all_is_there(&table));
         });
     }

@@ -42,7 +42,7 @@ impl Queues {
         })
     }
 
-    /// Who pops an element sees what its pusher wrote.
+    /// The popper of an element sees what its pusher wrote.
     fn sign(&self, element: u32) {
         let bytes = (!element).to_le_bytes();
         self.pool.write(element, 0, &bytes).expect("it is held");
@@ -86,7 +86,7 @@ fn each_element_is_popped_once_and_in_order() {
     explore(700, || {
         let table = all_held(5);
         let log = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&log);
+        let popped_log = Arc::clone(&log);
         let pop: Write = Box::new(move |t| {
             let (queues, mut out) = (Queues::of(t), [0; 3]);
             for _ in 0..3 {
@@ -95,7 +95,7 @@ fn each_element_is_popped_once_and_in_order() {
                 popped.iter().for_each(|element| queues.is_signed(*element));
                 let is_halved = count < 3 && popped.contains(&1) && !popped.contains(&2);
                 assert!(!is_halved, "half of a run: {popped:?}");
-                told.lock().unwrap().extend_from_slice(popped);
+                popped_log.lock().unwrap().extend_from_slice(popped);
             }
         });
         let pass: Write = Box::new(|t| {
@@ -116,7 +116,7 @@ fn each_element_is_popped_once_and_in_order() {
     });
 }
 
-/// So many wait for an element each, which these push.
+/// The threads that wait for an element each, which these push.
 fn each_sleeper_gets_one(sleepers: u32, others: impl Fn() -> Vec<Write> + Send + Sync + 'static) {
     explore(700, move || {
         let table = all_held(4);
@@ -178,7 +178,7 @@ fn a_sleeper_that_comes_too_late_is_woken_again() {
 }
 
 #[test]
-fn what_is_passed_on_wakes_who_waits_there() {
+fn a_passed_element_wakes_a_waiting_thread() {
     each_sleeper_gets_one(2, || {
         let pass = || -> Write {
             Box::new(|t| {

@@ -1,7 +1,7 @@
 //! Readers beside writers: what is read is whole, and what is there is found.
 
 use super::{
-    Look, Table, WORDS, Write, beside, explore, keys_between, never_missing, set, table, value,
+    Observer, Table, WORDS, Write, beside, explore, keys_between, never_missing, set, table, value,
     version_of,
 };
 
@@ -41,7 +41,7 @@ fn of_a_key_that_comes_and_goes_into_a_buffer() {
     let key = *b"the one!";
     explore(2000, move || {
         let table = table(|t| set(t, &key, 1));
-        let reads = move || -> Look {
+        let reads = move || -> Observer {
             let mut out = Vec::with_capacity(64);
             Box::new(move |t| {
                 let there = t.get_into(key, &mut out).unwrap();
@@ -67,7 +67,7 @@ fn of_a_key_that_comes_and_goes_to_a_slice() {
     let key = *b"the one!";
     explore(2000, move || {
         let table = table(|t| set(t, &key, 1));
-        let reads = move || -> Look {
+        let reads = move || -> Observer {
             Box::new(move |t| {
                 let mut out = [0; 64];
                 let found = t.get_to_slice(key, &mut out).unwrap();
@@ -93,12 +93,12 @@ fn of_a_key_that_comes_and_goes_to_a_slice() {
 
 /// The word's block is freed, and taken by another key, whose value is a word as well.
 #[test]
-fn of_a_word_whose_block_goes_to_another() {
+fn of_a_word_with_a_reused_block() {
     let keys = keys_between(3, 9, 2);
     explore(2000, move || {
         let (comes, goes) = (keys[0], keys[1]);
         let table = table(|t| set(t, &goes, WORDS));
-        let reads = move || -> Look {
+        let reads = move || -> Observer {
             Box::new(move |t| {
                 for (key, parity) in [(goes, 0), (comes, 1)] {
                     if let Some(found) = t.get(key).unwrap() {
@@ -125,7 +125,7 @@ fn of_a_word_whose_block_goes_to_another() {
 }
 
 #[test]
-fn of_a_key_whose_block_goes_to_others() {
+fn of_a_key_with_a_reused_block() {
     let keys = keys_between(3, 9, 3);
     explore(2000, move || {
         let (stays, comes, goes) = (keys[0], keys[1], keys[2]);
@@ -176,14 +176,18 @@ fn of_a_large_value_that_is_replaced() {
             t.set(b"b", large(3)).unwrap();
             t.set(b"k", large(1)).unwrap();
         });
-        let look = |t: &Table| {
+        let observe = |t: &Table| {
             let found = t.get(b"k").unwrap();
             let found = found.expect("a key that is there throughout");
             assert_eq!(found, large(found[0]), "a torn value");
         };
         let replace: Write =
             Box::new(|t| (2..6).for_each(|version| t.set(b"k", large(version)).unwrap()));
-        beside(&table, vec![replace], vec![Box::new(look), Box::new(look)]);
+        beside(
+            &table,
+            vec![replace],
+            vec![Box::new(observe), Box::new(observe)],
+        );
     });
 }
 

@@ -1,6 +1,6 @@
 //! Samples of what is done with a cache: two who take one, and who reads them.
 
-use super::{Look, Table, Write, beside, core, explore, open_up, quietly, region};
+use super::{Observer, Table, Write, beside, core, explore, open_up, quietly, region};
 use crate::layout::{SAMPLES, Sampled};
 use crate::sync::Ordering;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn sampled(number: u64) -> Sampled {
     }
 }
 
-/// One that was stopped for as long as the ring lasts goes on beside the next in its place.
+/// One that was stopped for as long as the ring lasts continues beside the next in its place.
 #[test]
 fn a_sample_of_two_is_none() {
     explore(400, || {
@@ -35,14 +35,14 @@ fn a_sample_of_two_is_none() {
         quietly(|| region(&table).sample(5).write(&sampled(1)));
         let write =
             |number| -> Write { Box::new(move |t| region(t).sample(5).write(&sampled(number))) };
-        let look = || -> Look {
+        let observe = || -> Observer {
             Box::new(|t| {
                 let found = region(t).sample(5).read();
                 let is_whole = found.is_none_or(|found| (1..=3).map(sampled).any(|s| s == found));
                 assert!(is_whole, "{found:?}");
             })
         };
-        beside(&table, vec![write(2), write(3)], vec![look(), look()]);
+        beside(&table, vec![write(2), write(3)], vec![observe(), observe()]);
     });
 }
 
@@ -62,12 +62,12 @@ fn a_sample_is_taken_once() {
             count(&table)
         });
         let sample = || -> Write { Box::new(|t| core(t).sample()) };
-        let look: Look = Box::new(|t| {
+        let observe: Observer = Box::new(|t| {
             let done = core(t).done();
             let recent = core(t).recent(&done);
             assert!(recent.iter().all(|one| one.writes <= 1 && one.hits == 0));
         });
-        beside(&table, vec![sample(), sample()], vec![look]);
+        beside(&table, vec![sample(), sample()], vec![observe]);
         quietly(|| assert_eq!(count(&table), before + 1));
     });
 }

@@ -93,7 +93,7 @@ fn run(scheduler: impl Scheduler + 'static, model: &Arc<impl Fn() + Send + Sync 
     let mut config = Config::new();
     config.stack_size = 256 << 10;
     config.silence_warnings = true;
-    // Its seed tells a schedule, a schedule is thousands of lines.
+    // Its seed determines a schedule, a schedule is thousands of lines.
     config.failure_persistence = FailurePersistence::None;
     let model = Arc::clone(model);
     Runner::new(scheduler, config).run(move || model());
@@ -109,7 +109,7 @@ pub(super) fn open_up(region: &Region) {
     ignore(region.bytes(first, pages), pages as usize);
 }
 
-/// Threads change in its pages, too, whichever the grain: models of what stands there only.
+/// Threads change in its pages, too, whichever the grain: models of what is there only.
 pub(super) fn open_pages() {
     ignore(std::ptr::null(), 0);
 }

@@ -5,7 +5,7 @@ use super::deaths::dying;
 use super::expiry::{KEY, goes, search_home, searched_keys};
 use super::growth::tend;
 use super::uids::item_of;
-use super::{Key, Look, Table, Write, beside, explore, never_missing, quietly, region, table};
+use super::{Key, Observer, Table, Write, beside, explore, never_missing, quietly, region, table};
 use super::{value, version_of};
 use crate::layout::{PAGE, UNIT};
 use crate::sync::{Ordering, W32};
@@ -38,8 +38,8 @@ fn what_is_invalidated_is_gone_for_good() {
         let hint = quietly(|| table.uid_of(KEY).unwrap());
         let end = |name| -> Write { Box::new(move |t| assert!(invalidate(t, name))) };
         let renew: Write = Box::new(|t| assert_eq!(tags(t, &["one", "two"]).len(), 2));
-        let looks = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
-        beside(&table, vec![end("one"), end("two"), renew], looks);
+        let observers = vec![goes(KEY, hint, 1), goes(KEY, hint, 1)];
+        beside(&table, vec![end("one"), end("two"), renew], observers);
         quietly(|| assert_eq!(table.get(KEY).unwrap(), None));
     });
 }
@@ -51,20 +51,20 @@ fn what_was_made_before_never_shows() {
         let table = table(tagged);
         let before = quietly(|| tags(&table, &["one"]));
         let is_over = Arc::new(W32::new(0));
-        let told = Arc::clone(&is_over);
+        let set_over = Arc::clone(&is_over);
         let end: Write = Box::new(move |t| {
             assert!(invalidate(t, "one"));
-            quietly(|| told.store(1, Ordering::SeqCst));
+            quietly(|| set_over.store(1, Ordering::SeqCst));
             set_tagged(t, &KEY, 3, &tags(t, &["one"]));
         });
         let late: Write = Box::new(move |t| set_tagged(t, &KEY, 2, &before));
-        let look: Look = Box::new(move |t| {
+        let observe: Observer = Box::new(move |t| {
             let was_over = quietly(|| is_over.load(Ordering::SeqCst)) == 1;
             if let Some(found) = t.get(KEY).unwrap() {
                 assert!(!was_over || version_of(&found) == 3);
             }
         });
-        beside(&table, vec![end, late], vec![look]);
+        beside(&table, vec![end, late], vec![observe]);
     });
 }
 
@@ -100,16 +100,16 @@ fn a_key_is_there_while_its_tags_are_moved() {
                 .collect::<Vec<_>>()
         };
         let before = quietly(|| places(&table));
-        let look: Look = Box::new(|t| {
+        let observe: Observer = Box::new(|t| {
             let found = t.get(KEY).unwrap();
             version_of(&found.expect("a key that is there throughout"));
         });
-        beside(&table, vec![tend()], vec![look, never_missing([KEY])]);
+        beside(&table, vec![tend()], vec![observe, never_missing([KEY])]);
         quietly(|| assert_ne!(places(&table), before, "none was moved"));
     });
 }
 
-/// Who searches for what is over meets keys whose tags go at that moment, and are made anew.
+/// A search for what is over meets keys whose tags go at that moment, and are made again.
 #[test]
 fn a_search_takes_only_keys_without_their_tags() {
     let keys: [Key; 2] = searched_keys(2).try_into().unwrap();
@@ -122,8 +122,8 @@ fn a_search_takes_only_keys_without_their_tags() {
             assert!(invalidate(t, "goes"));
             tags(t, &["goes"]);
         });
-        let looks = vec![goes(keys[0], None, 1), never_missing([keys[1]])];
-        beside(&table, vec![end, Box::new(search_home)], looks);
+        let observers = vec![goes(keys[0], None, 1), never_missing([keys[1]])];
+        beside(&table, vec![end, Box::new(search_home)], observers);
     });
 }
 
@@ -139,7 +139,7 @@ fn dying_in_a_tag_that_is_made_and_invalidated() {
             assert!(invalidate(t, "one"));
         },
         || {
-            let other: Look = Box::new(|t| {
+            let other: Observer = Box::new(|t| {
                 if let Some(found) = t.get(b"other").unwrap() {
                     assert_eq!(version_of(&found), 2);
                 }

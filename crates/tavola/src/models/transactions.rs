@@ -3,7 +3,9 @@
 
 #[cfg(feature = "shuttle")]
 use super::deaths::{Deaths, Work};
-use super::{Key, Look, Table, Write, beside, explore, open_up, quietly, region, set, version_of};
+use super::{
+    Key, Observer, Table, Write, beside, explore, open_up, quietly, region, set, version_of,
+};
 use crate::error::Error;
 use crate::index::Hash;
 use crate::layout::Hint;
@@ -50,7 +52,7 @@ fn set_all(table: &Table, keys: &[Key], version: u8) {
 }
 
 /// A reader for whom the version never falls, whichever of the keys it reads.
-fn one_version(keys: [Key; 2]) -> Look {
+fn one_version(keys: [Key; 2]) -> Observer {
     let mut least = 0;
     Box::new(move |table| {
         for key in [keys[1], keys[0], keys[1]] {
@@ -62,7 +64,7 @@ fn one_version(keys: [Key; 2]) -> Look {
 }
 
 /// A reader that sees all keys at one moment.
-fn all_alike(keys: [Key; 2]) -> Look {
+fn all_alike(keys: [Key; 2]) -> Observer {
     Box::new(move |table| {
         let versions = table.view(|t| {
             let mut versions = [0; 2];
@@ -116,7 +118,7 @@ fn keys_come_and_go_together() {
 }
 
 /// A reader by uid and by key, for whom the version never falls.
-fn both_ways(key: Key, uid: Hint) -> Look {
+fn both_ways(key: Key, uid: Hint) -> Observer {
     let mut least = 0;
     Box::new(move |table| {
         let by_uid = table.get_by_uid(uid).expect("no damage").expect("it stays");
@@ -191,7 +193,7 @@ fn dying(
     schedules: usize,
     fill: fn(&Table, &[Key; 2]),
     work: fn(&Table, &[Key; 2]),
-    look: fn([Key; 2]) -> Look,
+    look: fn([Key; 2]) -> Observer,
 ) {
     let keys = keys();
     let begin = move || table(|t| fill(t, &keys));

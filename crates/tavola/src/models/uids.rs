@@ -1,7 +1,7 @@
 //! Reading by uid beside reading by key, while values, keys and uids change.
 
 use super::growth::tend;
-use super::{Key, Look, Table, WORDS, Write, beside, explore, quietly, region, set, table};
+use super::{Key, Observer, Table, WORDS, Write, beside, explore, quietly, region, set, table};
 use super::{value, version_of};
 use crate::alloc::entry_of;
 use crate::layout::{Hint, PAGE, UNIT, UidEntry};
@@ -19,7 +19,7 @@ fn hint(table: &Table, key: &[u8]) -> Hint {
 }
 
 /// A reader that asks by key and by uid in turn: versions never go back, whichever way.
-fn both_ways(hint: Hint) -> Look {
+fn key_and_uid_agree(hint: Hint) -> Observer {
     let mut last = 0;
     Box::new(move |t| {
         for by_uid in [true, false, true] {
@@ -40,21 +40,21 @@ fn overwrites(versions: std::ops::Range<u8>) -> Write {
 }
 
 #[test]
-fn both_ways_agree_while_values_change() {
+fn key_and_uid_agree_while_values_change() {
     for words in [0, WORDS - 3] {
         explore(1500, move || {
             let table = table(|t| {
                 set_uid(t, KEY, words + 1);
             });
             let hint = hint(&table, KEY);
-            let looks = vec![both_ways(hint), both_ways(hint)];
-            beside(&table, vec![overwrites(words + 2..words + 5)], looks);
+            let observers = vec![key_and_uid_agree(hint), key_and_uid_agree(hint)];
+            beside(&table, vec![overwrites(words + 2..words + 5)], observers);
         });
     }
 }
 
 #[test]
-fn both_ways_agree_while_it_is_set_by_uid() {
+fn key_and_uid_agree_while_it_is_set_by_uid() {
     explore(1500, || {
         let table = table(|t| {
             set_uid(t, KEY, 1);
@@ -65,7 +65,7 @@ fn both_ways_agree_while_it_is_set_by_uid() {
                 assert!(t.set_by_uid(hint, value(version)).unwrap());
             }
         });
-        beside(&table, vec![write], vec![both_ways(hint)]);
+        beside(&table, vec![write], vec![key_and_uid_agree(hint)]);
     });
 }
 
@@ -88,7 +88,7 @@ fn a_key_that_gets_its_uid_is_the_same_for_all() {
 /// One key goes, and another gets its uid: who asks by the hint of the first sees that key or
 /// nothing, and nothing from then on; who asks by the plain uid sees one of the two, whole.
 #[test]
-fn a_uid_that_is_used_again_is_told_apart() {
+fn a_reused_uid_is_distinguished() {
     explore(1500, || {
         let table = table(|t| {
             set_uid(t, KEY, 1);
@@ -102,7 +102,7 @@ fn a_uid_that_is_used_again_is_told_apart() {
             set_uid(t, KEY, 3);
         });
         let mut gone = false;
-        let by_hint: Look = Box::new(move |t| match t.get_by_uid(first).unwrap() {
+        let by_hint: Observer = Box::new(move |t| match t.get_by_uid(first).unwrap() {
             Some(found) => {
                 assert!(!gone);
                 assert_eq!(version_of(&found), 1);
@@ -110,7 +110,7 @@ fn a_uid_that_is_used_again_is_told_apart() {
             None => gone = true,
         });
         let mut last = 0;
-        let by_uid: Look = Box::new(move |t| {
+        let by_uid: Observer = Box::new(move |t| {
             if let Some(found) = t.get_by_uid(first.uid()).unwrap() {
                 let now = version_of(&found);
                 assert!(now >= last, "version {now} after {last}");
@@ -163,7 +163,7 @@ pub(super) fn item_of(table: &Table, hint: Hint) -> u64 {
 }
 
 /// A reader of these keys by uid and by key, which are there throughout.
-pub(super) fn all_both_ways(keys: Vec<(Key, Hint)>) -> Look {
+pub(super) fn all_keys_and_uids_agree(keys: Vec<(Key, Hint)>) -> Observer {
     Box::new(move |t| {
         for (key, hint) in &keys {
             let by_uid = t.get_by_uid(*hint).expect("no damage");
@@ -190,8 +190,11 @@ fn an_item_that_is_moved_is_found_by_its_uid() {
                 assert!(t.set_by_uid(last, value(version)).unwrap());
             }
         });
-        let looks = vec![all_both_ways(keys.clone()), all_both_ways(keys.clone())];
-        beside(&table, vec![tend(), write], looks);
+        let observers = vec![
+            all_keys_and_uids_agree(keys.clone()),
+            all_keys_and_uids_agree(keys.clone()),
+        ];
+        beside(&table, vec![tend(), write], observers);
         quietly(|| {
             let moved = |((_, hint), from): (&(Key, Hint), &u64)| item_of(&table, *hint) != *from;
             assert!(keys.iter().zip(&before).all(moved));
@@ -207,11 +210,11 @@ pub(super) fn named(table: &Table) {
 
 /// Reads the key both ways, whatever its uid is.
 #[cfg(feature = "shuttle")]
-pub(super) fn both_ways_by_what_it_has() -> Look {
-    let mut look: Option<Look> = None;
+pub(super) fn key_and_uid_agree_by_its_hint() -> Observer {
+    let mut observe: Option<Observer> = None;
     Box::new(move |t| {
-        let look = look.get_or_insert_with(|| both_ways(hint(t, KEY)));
-        look(t);
+        let observe = observe.get_or_insert_with(|| key_and_uid_agree(hint(t, KEY)));
+        observe(t);
     })
 }
 

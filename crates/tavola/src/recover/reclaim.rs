@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// How often to look at a shard that is held, and the pause in between. The holder may only be
 /// stopped, and must not hold this process up for long.
-const LOOKS: u32 = 50;
+const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Reclaims the resources of all dead participants, and returns how many there were.
@@ -70,7 +70,7 @@ fn reclaim_one(region: &Region, me: Me, dead: u32) -> Result<bool> {
     for shard in 0..region.geometry().shards() {
         let word = &region.shard(shard).lock;
         let mut seen_free = false;
-        for _ in 0..LOOKS {
+        for _ in 0..ATTEMPTS {
             match owner_of(word) {
                 0 => seen_free = true,
                 owner if is_alive(region, owner, me) => std::thread::sleep(PAUSE),

@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn offsets_of_a_namespace_are_read() {
-        let told = b"monotonic           -7         500000000\nboottime            3         0\n";
-        assert_eq!(ahead_in(told), Some(-6500));
+        let text = b"monotonic           -7         500000000\nboottime            3         0\n";
+        assert_eq!(ahead_in(text), Some(-6500));
         assert_eq!(ahead_in(b"boottime 3 0\n"), None);
         assert_eq!(ahead_in(b"monotonic 9223372036854775807 0\n"), None);
     }

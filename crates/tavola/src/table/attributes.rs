@@ -73,9 +73,9 @@ impl Table {
     pub fn ttl(&self, key: impl AsRef<[u8]>) -> Result<Option<Expiry>> {
         let key = key.as_ref();
         let core = self.core()?;
-        let mut told = Shown::default();
-        let found = read(core.region(), key, Hash::of(core.region(), key), &mut told)?;
-        Ok(found.then(|| core.attributes(told).expiry))
+        let mut shown = Shown::default();
+        let found = read(core.region(), key, Hash::of(core.region(), key), &mut shown)?;
+        Ok(found.then(|| core.attributes(shown).expiry))
     }
 
     /// Changes the TTL of a key. Returns false if the key is missing. Its value and flags do not

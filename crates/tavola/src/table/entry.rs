@@ -16,8 +16,8 @@ impl Table {
         let key = key.as_ref();
         let core = self.core()?;
         let mut value = Vec::with_capacity(SHORT);
-        let told = core.entry_into(KeyOrUid::Key(key), &mut value)?;
-        Ok(told.map(|details| core.entry(value, details)))
+        let found = core.entry_into(KeyOrUid::Key(key), &mut value)?;
+        Ok(found.map(|details| core.entry(value, details)))
     }
 
     /// Reads a value into a buffer, which is cleared first. Returns the details of the key, or

@@ -37,7 +37,7 @@ const CHUNK: usize = 64 * 1024;
 /// How many copies of a bucket writers may spoil before one is made under the shard's lock.
 const MOST_SPOILED: u32 = 8;
 /// How often keys may have moved in a segment at its end before it is read under the shard's lock.
-const MOST_LOOKS: u32 = 4;
+const MOST_RESTARTS: u32 = 4;
 
 /// A key, its value, and what it has beside that.
 type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);
@@ -107,7 +107,7 @@ struct SegmentScan {
     layout: u64,
     moves: u32,
     /// How often keys had moved when its end was reached.
-    looks: u32,
+    restarts: u32,
     bucket: usize,
     /// The version at which each bucket was read.
     versions: Box<[Option<u32>; BUCKETS]>,
@@ -255,7 +255,7 @@ impl<'a> Iter<'a> {
                 (self.at.shard, self.at.prefix) = self.next_after(depth, index);
                 continue;
             };
-            let lock = self.lock_after(pass.looks, MOST_LOOKS);
+            let lock = self.lock_after(pass.restarts, MOST_RESTARTS);
             if lock.is_some() {
                 // The changed buckets are read once more, so earlier moves do not matter.
                 pass.moves = self.moves();
@@ -306,7 +306,7 @@ impl<'a> Iter<'a> {
             page,
             layout,
             moves,
-            looks: 0,
+            restarts: 0,
             bucket: 0,
             versions,
         })
@@ -397,7 +397,7 @@ impl<'a> Iter<'a> {
         let moves = self.moves();
         let moved = moves != pass.moves;
         pass.moves = moves;
-        pass.looks += u32::from(moved);
+        pass.restarts += u32::from(moved);
         pass.bucket = if moved { 0 } else { BUCKETS };
         moved
     }

@@ -152,7 +152,7 @@ impl Participant {
     }
 
     /// Returns its process id as text: `pid 4711`, or `pid 1 in another pid namespace`.
-    pub fn who(&self) -> String {
+    pub fn process_label(&self) -> String {
         match self.is_local {
             true => format!("pid {}", self.pid),
             false => format!("pid {} in another pid namespace", self.pid),

@@ -1,4 +1,4 @@
-//! Changes that depend on the old value are done once each, whoever else changes the same key.
+//! Changes that depend on the old value are done once each, whatever else changes the same key.
 
 use crate::support::part::{Actor, hear, play, say};
 use crate::support::{Dir, assert_clean, over_every_table};
@@ -16,7 +16,7 @@ fn options() -> Options {
     Table::options().max_size(32 << 20)
 }
 
-/// An actor: counts all counters up when told to.
+/// An actor: counts all counters up when it is asked to.
 fn counter(args: &[String]) {
     let table = Table::open(&args[0]).unwrap();
     say("ready");
@@ -42,7 +42,7 @@ fn processes_count_exactly() {
         assert_eq!(counter.hear(), "ready");
     }
     for counter in &mut counters {
-        counter.tell("begin");
+        counter.send("begin");
     }
     counters.into_iter().for_each(Actor::finish);
     for counter in 0..COUNTERS {
@@ -100,7 +100,7 @@ fn updates_add_up() {
     });
 }
 
-/// An actor: counts the key of a uid up, by its uid, when told to.
+/// An actor: counts the key of a uid up, by its uid, when it is asked to.
 fn uid_counter(args: &[String]) {
     let table = Table::open(&args[0]).unwrap();
     let hint = Hint::from_bits(args[1].parse().unwrap());
@@ -135,7 +135,7 @@ fn updates_by_uid_add_up_beside_others_of_processes_and_threads() {
             assert_eq!(counter.hear(), "ready");
         }
         for counter in &mut counters {
-            counter.tell("begin");
+            counter.send("begin");
         }
         std::thread::scope(|scope| {
             for _ in 0..THREADS {

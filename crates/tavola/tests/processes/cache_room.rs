@@ -125,7 +125,7 @@ fn beside_the_pages(_: &[String]) {
     assert!(lease.is_recorded() && lease.fill(b"value").unwrap());
     assert_few_went();
     assert_clean(&table);
-    // So many shorter ones that the directory must grow.
+    // Shorter ones, enough to make the directory grow.
     let mount = Mount::tmpfs(12 * MIB).unwrap();
     let table = crowded(&mount, 100);
     let mut before = table.len().unwrap();
@@ -147,7 +147,7 @@ fn beside_the_pages(_: &[String]) {
     say(format!("{least} keys, then {before}"));
 }
 
-/// What is no page is backed all the same, and not all keys go for it.
+/// What is no page is backed anyway, and not all keys go for it.
 #[test]
 fn a_full_file_system_has_room_for_what_are_no_pages() {
     play(&[("writer", beside_the_pages)]);
@@ -180,7 +180,7 @@ fn queues_and_logs_have_their_share() {
     assert_clean(&table);
     let queues = ["free", "todo"].map(|name| pool.queue(name).unwrap());
     assert_eq!(queues[0].pass(&queues[1], 700).unwrap(), 700);
-    // What is left of it has room for this value alone, but not beside what stands there.
+    // What is left of it has room for this value alone, but not beside what is there.
     let before = table.len().unwrap();
     let most = usize::try_from(8 * MIB - beside).unwrap();
     assert!(matches!(
@@ -217,7 +217,7 @@ fn queues_and_logs_have_their_share() {
     assert_clean(&table);
 }
 
-/// Who only reads changes not a byte.
+/// A process that only reads does not change a byte.
 #[test]
 fn reading_participants_write_nothing() {
     let dir = Dir::new();
@@ -269,7 +269,7 @@ fn family(args: &[String]) {
                     for step in 0.. {
                         let number = random.below(60_000);
                         match child {
-                            // The first only reads, which is noted all the same.
+                            // The first only reads, which is noted anyway.
                             0 => _ = assert_right(&table, number),
                             _ if step % 3 == 0 => _ = assert_right(&table, number),
                             _ => set(&table, number, any_len(&mut random, number)).unwrap(),
@@ -345,7 +345,7 @@ fn values_that_fit_alone_are_never_full_beside_each_other() {
     at_once(4 * MIB, 4, 50, 3 << 20);
 }
 
-/// Two chains fit, but not what stands beside them: one gives way.
+/// Two chains fit, but not what is beside them: one gives way.
 #[test]
 fn values_that_just_do_not_fit_together_are_never_full() {
     for len in (1_780_000..1_960_000).step_by(16 << 10) {

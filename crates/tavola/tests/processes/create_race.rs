@@ -24,7 +24,8 @@ fn names_in(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// An actor: waits for the signal, opens the table, sets keys of its own, tells which table it was.
+/// An actor: waits for the signal, opens the table, sets keys of its own, reports which table it
+/// was.
 fn creator(args: &[String]) {
     while let Some(path) = hear() {
         let begin: u64 = hear().unwrap().parse().unwrap();
@@ -54,8 +55,8 @@ fn all_creators_at_one_instant_end_on_one_table() {
         let path = dir.table(&format!("t{round}"));
         let begin = crate::support::process::monotonic_ns() + 3_000_000;
         for creator in &mut creators {
-            creator.tell(path.to_str().unwrap());
-            creator.tell(&begin.to_string());
+            creator.send(path.to_str().unwrap());
+            creator.send(&begin.to_string());
         }
         let uuids: Vec<String> = creators.iter_mut().map(Actor::hear).collect();
         assert!(uuids.iter().all(|uuid| *uuid == uuids[0]), "{uuids:?}");
@@ -133,7 +134,7 @@ fn opening_races_with_removing() {
         .collect();
     std::thread::sleep(Duration::from_millis(500));
     for actor in &mut actors {
-        actor.tell("enough");
+        actor.send("enough");
     }
     for mut actor in actors {
         assert!(actor.hear_number() > 0);
@@ -141,9 +142,9 @@ fn opening_races_with_removing() {
     }
 }
 
-/// An actor: opens, uses and removes until told.
+/// An actor: opens, uses and removes until it is asked to stop.
 fn opener(args: &[String]) {
-    let rounds = crate::support::part::until_told(|_| {
+    let rounds = crate::support::part::repeat_until_a_line_comes(|_| {
         let table = options().open(&args[0]).unwrap();
         table.set(b"key", b"value").unwrap();
         assert_eq!(table.get(b"key").unwrap().unwrap(), b"value");

@@ -219,8 +219,8 @@ fn a_daemon_keeps_its_locks() {
         let own = Own::new(dir);
         let table = Table::open(dir.join("t")).unwrap();
         let mut counted = 0u64;
-        let told = std::thread::spawn(hear);
-        while !told.is_finished() {
+        let line = std::thread::spawn(hear);
+        while !line.is_finished() {
             own.become_daemon();
             for _ in 0..2000 {
                 table.incr(b"count", 1).unwrap();
@@ -250,7 +250,7 @@ fn a_daemon_keeps_its_locks() {
         assert!(table.participants().unwrap().iter().all(|one| one.alive));
         assert_eq!(table.reclaim().unwrap(), 0);
     }
-    daemon.tell("enough");
+    daemon.send("enough");
     let all = counted + daemon.hear_number();
     daemon.finish();
     assert_eq!(
@@ -341,15 +341,15 @@ fn an_idle_child_does_not_keep_the_locks_of_its_dead_parent() {
         while table.stats().unwrap().recoveries < 3 {
             rounds += 1;
             assert!(rounds < 2000, "nobody died with the lock");
-            family.tell("fork");
+            family.send("fork");
             if family.hear() == "skipped" {
                 println!("skipped: this user may not make namespaces");
                 return;
             }
             std::thread::sleep(Duration::from_micros(random.below(4000)));
-            family.tell("kill");
+            family.send("kill");
             assert_eq!(family.hear(), "killed");
-            waiter.tell("write");
+            waiter.send("write");
             let waited_ms = waiter.hear_number();
             // Some 10 ms and the recovery; before, until the child ended.
             assert!(waited_ms < 10_000, "{places:?}: {waited_ms} ms");

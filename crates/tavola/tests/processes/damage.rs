@@ -1,7 +1,7 @@
-//! Flipped bits, one at a time, in every part of the region that says something, but for the words
+//! Flipped bits, one at a time, in every part of the region that says something, except the words
 //! that say what the file is (`foreign.rs`), the table of uids (`damage_uids.rs`), what pools of
 //! queues and logs have in their pages (`queue_deaths.rs`, `log_deaths.rs`), and empty slots. What
-//! may come of them is told in `support/damage.rs`.
+//! may come of them is described in `support/damage.rs`.
 
 use crate::support::damage::{
     EXTENT_NAMES, FLAGS, MANY, Place, TIMES, build, flip, flip_all, items_of, key_of, named_items,
@@ -278,7 +278,7 @@ fn a_flipped_link_frees_no_pages_of_others() {
     }
 }
 
-/// Keys that damaged hints hide are set anew: each is there once after a repair, as it was read.
+/// Keys that damaged hints hide are set again: each is there once after a repair, as it was read.
 #[test]
 fn keys_that_were_hidden_are_not_there_twice() {
     let dir = Dir::new();

@@ -181,8 +181,9 @@ impl Trial<'_> {
     }
 }
 
-/// Whether a flip there may hide a key, which is set anew then: until a repair the old one may come
-/// back. Away bits and hints do; the states beside them, which say what a key is worth, do not.
+/// Whether a flip there may hide a key, which is set again then: until a repair the old one may
+/// come back. Away bits and hints do; the states beside them, which say what a key is worth, do
+/// not.
 fn hides_keys(place: &str, at: u64, bit: u32) -> bool {
     let is_away_bit = bit % 4 == 3;
     let is_hint = at % 4 == 3 && bit >= 4;

@@ -2,7 +2,7 @@
 //! every operation ends within a bound of work. Then there is room again, and a repair leaves a
 //! clean cache.
 //!
-//! These counts are derived from the index. A loop that goes on until one of them rises never ends
+//! These counts are derived from the index. A loop that runs until one of them rises never ends
 //! if the count is wrong.
 
 use crate::support::flips::{Flips, assert_none, follow_all, try_each};

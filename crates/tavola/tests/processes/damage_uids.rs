@@ -1,5 +1,5 @@
 //! Flipped bits, one at a time, in the table of uids and in the uids of items. What may come of
-//! them is told in `support/damage.rs`: a key may lose its uid, never its value.
+//! them is described in `support/damage.rs`: a key may lose its uid, never its value.
 
 use crate::support::damage::{BIRTHS, Place, flip, flip_all, named_items, starts, words};
 use crate::support::format::{self, Image};

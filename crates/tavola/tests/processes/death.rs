@@ -1,5 +1,5 @@
-//! Writers are killed at random instants: the others go on at once, every write that had returned
-//! is there, and nothing is lost or left over.
+//! Writers are killed at random instants: the others continue at once, every write that had
+//! returned is there, and nothing is lost or left over.
 
 use crate::support::part::{Actor, play, say};
 use crate::support::patience::{HANG_S, MINUTE, Prompt};
@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use tavola::Table;
 
 const KEYS: u64 = 500;
-/// A survivor's writes take no longer than that, whoever died, on a machine that lets it run.
+/// A survivor's writes take no longer than that, whichever process died, on a machine that lets it
+/// run.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn options() -> tavola::Options {
@@ -111,7 +112,7 @@ fn kill_rounds(rounds: u32, table: &Table, path: &Path, acks: &Path, start: &imp
     assert_mostly(&prompt, table);
 }
 
-/// Panics if whoever found the lock of a dead one was late for it half of the time.
+/// Panics if a process that found the lock of a dead one was late for it half of the time.
 fn assert_mostly(prompt: &Prompt, table: &Table) {
     let recoveries = table.stats().unwrap().recoveries;
     prompt.assert_late_at_most(1 + recoveries / 2);
@@ -147,7 +148,7 @@ fn collect(mut actor: Actor, victim: i32) {
     }
 }
 
-/// One write, which ends whoever dies, and its reading.
+/// One write, which ends the thread that dies, and its reading.
 fn survive(table: &Table, round: u64) {
     let key = format!("own {}", round % 300).into_bytes();
     let value = value_of(&key, round, (round * 53 % 700) as usize);
@@ -244,16 +245,16 @@ fn exec_while_another_thread_writes_stops_nobody() {
             do_step(&table, step + 1);
         }
         prompt.done(begun);
-        // The kernel lets go of the file, and of the lock on it that tells, a little after the name
-        // has changed.
+        // The kernel lets go of the file, and of the lock on it that shows this, a little after the
+        // name has changed.
         let own = std::process::id();
-        let is_told = || {
+        let is_reported = || {
             let members = table.participants().unwrap();
             members
                 .iter()
                 .all(|member| member.alive == (member.pid == own))
         };
-        while !is_told() {
+        while !is_reported() {
             assert!(begun.elapsed() < MINUTE, "{:?}", table.participants());
             std::thread::yield_now();
         }

@@ -140,7 +140,7 @@ const NEW_TIME: i32 = 0x80;
 const AHEAD: &str = "monotonic 1000000 0\nboottime 1000000 0\n";
 
 /// An actor: its child's child sees another clock of the machine. (The offsets of a process's
-/// children are its main thread's to set, and a test's thread is none.)
+/// children are its main thread's to set, and a test's thread is not one.)
 fn elsewhere(args: &[String]) {
     let child = fork(|| {
         let before = Table::open(&args[0]).unwrap();

@@ -1,8 +1,8 @@
-//! Files that are no table, or another's: each is refused with an error that tells what it is,
+//! Files that are no table, or another's: each is refused with an error that says what it is,
 //! and left as it was.
 
 use crate::support::format::Image;
-use crate::support::part::{Actor, End, play, say, until_told};
+use crate::support::part::{Actor, End, play, repeat_until_a_line_comes, say};
 use crate::support::patience::{HANG_S, Watch};
 use crate::support::process::{alarm, make_fifo};
 use crate::support::{Dir, Random};
@@ -33,7 +33,7 @@ fn refusal(path: &Path) -> Error {
             "{error} — {either}"
         );
     }
-    // Only what begins as a table is told as one.
+    // Only what begins as a table is reported as one.
     let bytes = std::fs::read(path).unwrap();
     let is_table = bytes.starts_with(b"TavolaKV") || bytes.starts_with(b"VKalovaT");
     match Table::create(path) {
@@ -150,7 +150,7 @@ fn the_checksum_written_down_here_is_the_library_s() {
 }
 
 #[test]
-fn another_format_is_told_with_its_version() {
+fn another_format_is_reported_with_its_version() {
     let dir = Dir::new();
     let mut image = template(&dir);
     for version in [0u32, 1, 77, u32::MAX] {
@@ -166,7 +166,7 @@ fn another_format_is_told_with_its_version() {
 }
 
 #[test]
-fn the_other_byte_order_is_told() {
+fn the_other_byte_order_is_reported() {
     let dir = Dir::new();
     let mut image = template(&dir);
     for (at, len) in [(0, 8), (8, 4), (12, 4), (16, 8), (24, 8), (32, 4), (36, 4)] {
@@ -196,7 +196,7 @@ fn no_changed_bit_of_the_identity_is_believed() {
         sign(&mut image);
         std::fs::write(&path, &image.bytes).unwrap();
         // A signed change of seed, uuid or time is a table like any other, without those keys; so
-        // is one of the room, which the file's length does not tell.
+        // is one of the room, which the file's length does not show.
         let harmless = bit >= 44 * 8 || (24 * 8..32 * 8).contains(&bit);
         match Table::open(&path) {
             Ok(table) if harmless => {
@@ -319,17 +319,17 @@ fn links_are_followed_and_loops_are_refused() {
     }
 }
 
-/// An actor: reads a table until it is told to end.
+/// An actor: reads a table until it is asked to end.
 fn reader(args: &[String]) {
     alarm(HANG_S);
     let table = Table::open_read_only(&args[0]).unwrap();
     // The first look maps the table; of a file that was cut before, it says so.
     table.check().unwrap();
     say("reading");
-    until_told(|_| {
+    repeat_until_a_line_comes(|_| {
         let _ = table.check();
     });
-    // Told at once: it reads what is left of the file all the same.
+    // Told at once: it reads what is left of the file anyway.
     let _ = table.check();
 }
 

@@ -1,5 +1,5 @@
-//! Families: forked children, their parents, namespaces of pids, exec. Whoever dies of them, the
-//! others go on.
+//! Families: forked children, their parents, namespaces of pids, exec. Whichever of them dies, the
+//! others continue.
 
 use crate::support::part::{Actor, hear, play, say};
 use crate::support::process::{Forked, fork, unshare};
@@ -41,8 +41,8 @@ fn write_until_killed(table: &Table, seed: u64) -> ! {
     }
 }
 
-/// Everything still works, and nobody waits for ever.
-fn assert_goes_on(table: &Table, random: &mut Random) {
+/// Everything still works, and nobody waits forever.
+fn assert_usable(table: &Table, random: &mut Random) {
     let begun = Instant::now();
     write(table, random, 50);
     let seconds = begun.elapsed().as_secs_f64();
@@ -69,7 +69,7 @@ fn run(test: &str, part: &str) {
     actor.finish();
     let table = open(&path);
     assert_clean(&table);
-    assert_goes_on(&table, &mut Random::new(9));
+    assert_usable(&table, &mut Random::new(9));
 }
 
 #[test]
@@ -172,10 +172,10 @@ fn a_parent_is_killed_and_its_child_lives() {
         parent.hear_number();
         std::thread::sleep(Duration::from_micros(random.below(8000)));
         parent.signal(libc::SIGKILL);
-        assert_goes_on(&table, &mut random);
-        parent.tell("write");
+        assert_usable(&table, &mut random);
+        parent.send("write");
         assert_eq!(parent.hear(), "child wrote");
-        assert_goes_on(&table, &mut random);
+        assert_usable(&table, &mut random);
         // At the end of its input the child ends too.
         parent.end();
     }
@@ -200,10 +200,10 @@ fn kill_writers(table: &Table, rounds: u64, mut survive: impl FnMut(&mut Random)
 }
 
 #[test]
-fn forked_writers_are_killed_and_their_siblings_go_on() {
+fn forked_writers_are_killed_and_their_siblings_continue() {
     play(&[("parent", |args| {
         let table = open(&args[0]);
-        kill_writers(&table, 60, |random| assert_goes_on(&table, random));
+        kill_writers(&table, 60, |random| assert_usable(&table, random));
         assert!(
             table.stats().unwrap().recoveries > 0,
             "nobody died with the lock"
@@ -211,13 +211,13 @@ fn forked_writers_are_killed_and_their_siblings_go_on() {
         say("done");
     })]);
     run(
-        "forked_writers_are_killed_and_their_siblings_go_on",
+        "forked_writers_are_killed_and_their_siblings_continue",
         "parent",
     );
 }
 
 /// Processes whose pids mean nothing to each other: those of a new namespace are killed, and those
-/// outside go on.
+/// outside continue.
 #[test]
 fn writers_in_another_pid_namespace_are_killed() {
     play(&[("outer", |args| {
@@ -231,12 +231,12 @@ fn writers_in_another_pid_namespace_are_killed() {
         // The first child is pid 1 of the new namespace: it must live for others to be there.
         let first = fork(|| {
             let table = open(&args[0]);
-            kill_writers(&table, 25, |random| assert_goes_on(&table, random));
+            kill_writers(&table, 25, |random| assert_usable(&table, random));
         });
         let mut random = Random::new(6);
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(300) {
-            assert_goes_on(&table, &mut random);
+            assert_usable(&table, &mut random);
         }
         first.finish();
         assert!(
@@ -272,7 +272,7 @@ fn a_pid_namespace_dies_at_once_and_is_survived() {
                 init.end();
             });
             first.finish();
-            assert_goes_on(&table, &mut random);
+            assert_usable(&table, &mut random);
         }
         table.reclaim().unwrap();
         assert_eq!(table.participants().unwrap().len(), 1);
@@ -304,7 +304,7 @@ fn a_process_that_execs_in_mid_write_is_survived() {
         let mut actor = Actor::start(test, "exec", &[path.to_str().unwrap(), &micros]);
         assert_eq!(actor.hear(), "writing");
         std::thread::sleep(Duration::from_millis(8));
-        assert_goes_on(&table, &mut random);
+        assert_usable(&table, &mut random);
         // It lives on as another program.
         actor.signal(0);
         actor.kill();
@@ -317,7 +317,7 @@ fn a_process_that_execs_in_mid_write_is_survived() {
 }
 
 /// The usual daemon: opened with rights, given up after the fork. A worker that wrote before goes
-/// on writing; one that did not may only read, and is told what to do.
+/// on writing; one that did not may only read, and gets an error that says what to do.
 #[test]
 fn a_child_writes_once_before_it_gives_up_its_rights() {
     play(&[("master", |args| {

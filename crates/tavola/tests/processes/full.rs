@@ -2,7 +2,7 @@
 //! breaks; once something is removed, the table takes new keys again.
 
 use crate::support::mount::Mount;
-use crate::support::part::{Actor, hear, play, say, until_told};
+use crate::support::part::{Actor, hear, play, repeat_until_a_line_comes, say};
 use crate::support::process::limit;
 use crate::support::{Dir, assert_clean, value_of, version_of};
 use std::path::Path;
@@ -164,7 +164,7 @@ fn filler(args: &[String]) {
 fn reader(args: &[String]) {
     let table = Table::open_read_only(&args[0]).unwrap();
     let mut met = 0u64;
-    until_told(|round| {
+    repeat_until_a_line_comes(|round| {
         let key = key_of(round % 20_000);
         if let Some(value) = table.get(key).unwrap() {
             version_of(&key, &value).unwrap();
@@ -190,16 +190,16 @@ fn with_a_reader(test: &str, len: &str) {
     let path = mount.table("t");
     let path = path.to_str().unwrap();
     let mut filler = Actor::start(test, "filler", &[path, len]);
-    filler.tell("fill");
+    filler.send("fill");
     // The reader comes when the table exists for sure.
     assert!(filler.hear_number() > 0);
     let mut reader = Actor::start(test, "reader", &[path]);
     assert_eq!(reader.hear_number(), 1, "the first key is there");
     for order in ["halve", "halve", "fill", "twice"] {
-        filler.tell(order);
+        filler.send(order);
         filler.hear();
     }
-    reader.tell("enough");
+    reader.send("enough");
     reader.hear_number();
     reader.finish();
     filler.finish();
@@ -229,18 +229,18 @@ fn another_file_eats_the_room() {
         let args = [path.to_str().unwrap(), len];
         let mut actor = Actor::start("another_file_eats_the_room", "filler", &args);
         let ballast = mount.fill("ballast", 2 << 20);
-        actor.tell("fill");
+        actor.send("fill");
         let little = actor.hear_number();
         assert_eq!(mount.free_bytes() / 65_536, 0, "room was left");
         std::fs::remove_file(&ballast).unwrap();
-        actor.tell("fill");
+        actor.send("fill");
         assert!(
             actor.hear_number() > little,
             "the room that came back is not used"
         );
-        // All room is the table's now; the other file gets none, and the table goes on.
+        // All room is the table's now; the other file gets none, and the table stays usable.
         mount.fill("ballast", 0);
-        actor.tell("halve");
+        actor.send("halve");
         actor.hear();
         std::fs::remove_file(&ballast).unwrap();
         actor.finish();
@@ -248,9 +248,9 @@ fn another_file_eats_the_room() {
     }
 }
 
-/// An actor: tries to make a table and to open a sparse file, and tells what became of it.
+/// An actor: tries to make a table and to open a sparse file, and returns what became of it.
 fn creator(args: &[String]) {
-    let told = match Table::options().max_size(MAX_SIZE).open(&args[0]) {
+    let answer = match Table::options().max_size(MAX_SIZE).open(&args[0]) {
         Ok(table) => {
             let set = table.set(b"key", b"value");
             assert!(matches!(set, Ok(()) | Err(Error::Full { .. })), "{set:?}");
@@ -261,7 +261,7 @@ fn creator(args: &[String]) {
         Err(Error::NotATable { .. }) => "foreign".to_string(),
         Err(error) => error.to_string(),
     };
-    say(told);
+    say(answer);
 }
 
 #[test]
@@ -278,28 +278,28 @@ fn a_table_is_made_on_a_full_file_system_or_not_at_all() {
         .unwrap();
     let create = |path: &Path| {
         let mut actor = Actor::start(test, "creator", &[path.to_str().unwrap()]);
-        let told = actor.hear();
+        let answer = actor.hear();
         actor.finish();
-        told
+        answer
     };
     for spare_kib in [0, 4, 64, 96, 128, 160, 192, 224, 256] {
         let ballast = mount.fill("ballast", spare_kib << 10);
         assert_eq!(create(&sparse), "foreign", "with {spare_kib} KiB");
         let table = mount.table("t");
-        let told = create(&table);
-        assert_eq!(table.exists(), told == "made", "{told}");
-        if told != "made" {
-            assert_eq!(told, "full", "with {spare_kib} KiB");
+        let answer = create(&table);
+        assert_eq!(table.exists(), answer == "made", "{answer}");
+        if answer != "made" {
+            assert_eq!(answer, "full", "with {spare_kib} KiB");
         }
-        assert!(spare_kib > 0 || told == "full");
+        assert!(spare_kib > 0 || answer == "full");
         let others = std::fs::read_dir(mount.path()).unwrap().count();
         assert_eq!(
             others,
-            2 + usize::from(told == "made"),
+            2 + usize::from(answer == "made"),
             "something was left behind"
         );
         std::fs::remove_file(ballast).unwrap();
-        if told == "made" {
+        if answer == "made" {
             std::fs::remove_file(table).unwrap();
         }
     }
@@ -320,13 +320,13 @@ fn limited(args: &[String]) {
         .map_or("fine".to_string(), |error| error.to_string()));
 }
 
-/// A limit of the process is told as that limit, and not as a full file system or damage.
+/// A limit of the process is reported as that limit, and not as a full file system or damage.
 #[test]
-fn limits_of_the_process_are_told_as_such() {
+fn limits_of_the_process_are_named_in_errors() {
     play(&[("limited", limited)]);
     let dir = Dir::new();
     let path = dir.table("t");
-    let test = "limits_of_the_process_are_told_as_such";
+    let test = "limits_of_the_process_are_named_in_errors";
     for (which, limit, words) in [("files", "4096", "ulimit -f"), ("open", "3", "ulimit -n")] {
         let args = [which, limit, path.to_str().unwrap()];
         let mut actor = Actor::start(test, "limited", &args);

@@ -78,7 +78,7 @@ fn a_user_outside_the_group_gets_an_error_and_leaves_no_file() {
     let test = "a_user_outside_the_group_gets_an_error_and_leaves_no_file";
     let mut actor = Actor::start(test, "user", &[&USER.to_string()]);
     let mut ask = |group: &str, name: &Path| {
-        actor.tell(&format!("{group} {}", name.display()));
+        actor.send(&format!("{group} {}", name.display()));
         actor.hear()
     };
     let refused = ask("65533", &dir.table("foreign"));

@@ -1,5 +1,6 @@
-//! Locks whose holder is stopped: those that want them wait as long as they are told to, and learn
-//! who has them. Who is attached is named by the number that it has here, or not as one of ours.
+//! Locks whose holder is stopped: those that want them wait as long as they are asked to, and learn
+//! which process has them. An attached process is named by the number that it has here, or not as
+//! one of ours.
 
 #![cfg(not(miri))]
 
@@ -15,7 +16,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tavola::{Error, Holder, Lock, Participant, Table};
 
-/// In a table of one shard: where its lock stands, where its participants, bytes of one.
+/// In a table of one shard: where its lock is, where its participants, bytes of one.
 const SHARD_LOCK: u64 = 4096 + 576;
 const PARTICIPANTS: u64 = 4096 + 1536;
 const PARTICIPANT: u64 = 128;
@@ -69,22 +70,22 @@ impl Bytes {
     }
 }
 
-static TOLD: OnceLock<Holder> = OnceLock::new();
+static REPORTED: OnceLock<Holder> = OnceLock::new();
 
-/// Without a limit the lock is waited for, and the process is told of it.
+/// Without a limit the lock is waited for, and the process gets a notice of it.
 fn waits_without_a_limit(table: &Table, actor: &Actor, bytes: &Bytes) {
     assert!(tavola::on_long_wait(|holder| {
-        let _ = TOLD.set(*holder);
+        let _ = REPORTED.set(*holder);
     }));
     table.set_lock_timeout(None).unwrap();
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| table.set(b"key", b"third").unwrap());
         let begun = Instant::now();
-        while TOLD.get().is_none() {
+        while REPORTED.get().is_none() {
             assert!(begun.elapsed() < MINUTE && !waits.is_finished());
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(TOLD.get().unwrap().pid, actor.pid() as u32);
+        assert_eq!(REPORTED.get().unwrap().pid, actor.pid() as u32);
         bytes.lock(None);
     });
     assert_eq!(table.get(b"key").unwrap().unwrap(), b"third");
@@ -236,10 +237,10 @@ fn a_process_of_another_pid_namespace_is_not_taken_for_one_of_ours() {
         assert!(one.alive && !one.is_local && !one.is_this_process());
         // Process 1 has a command line here.
         assert_eq!(one.command, None);
-        assert_eq!(one.who(), "pid 1 in another pid namespace");
+        assert_eq!(one.process_label(), "pid 1 in another pid namespace");
         let own = all.iter().find(|one| one.is_this_process()).unwrap();
         assert!(own.is_local && own.command.is_some());
-        assert_eq!(own.who(), format!("pid {}", std::process::id()));
+        assert_eq!(own.process_label(), format!("pid {}", std::process::id()));
     }
     // As the holder of a lock, too.
     let all = table.participants().unwrap();
@@ -251,7 +252,7 @@ fn a_process_of_another_pid_namespace_is_not_taken_for_one_of_ours() {
     let named = "shard 0 is locked by pid 1 in another pid namespace, for";
     assert!(message.starts_with(named), "{message}");
     bytes.lock(None);
-    actor.tell("end");
+    actor.send("end");
     actor.finish();
 }
 
@@ -277,9 +278,9 @@ fn attach(path: &str) -> Table {
     table
 }
 
-/// An actor: settles what dead participants left, again and again, beside an idle child that has
+/// An actor: reclaims what dead participants left, again and again, beside an idle child that has
 /// the open file in common with it.
-fn settles(args: &[String]) {
+fn reclaims(args: &[String]) {
     alarm(HANG_S);
     let table = attach(&args[0]);
     let idle = fork(|| {
@@ -316,15 +317,15 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Who settles what a dead one left, and is killed in the middle of it, leaves the dead to others:
-/// its children, who have its open file, do not keep the dead alive.
+/// A process that reclaims what a dead one left, and is killed in the middle of it, leaves the dead
+/// to others: its children, who have its open file, do not keep the dead alive.
 #[test]
-fn a_settler_that_dies_leaves_the_dead_to_others() {
-    let test = "a_settler_that_dies_leaves_the_dead_to_others";
+fn a_reclaimer_that_dies_leaves_the_dead_to_others() {
+    let test = "a_reclaimer_that_dies_leaves_the_dead_to_others";
     play(&[
         ("attaches", attaches),
         ("dies_elsewhere", dies_elsewhere),
-        ("settles", settles),
+        ("reclaims", reclaims),
     ]);
     let _watch = Watch::begin();
     let dir = Dir::new();
@@ -345,17 +346,17 @@ fn a_settler_that_dies_leaves_the_dead_to_others() {
         dead = found.map_or(0, |one| one.slot);
         dead != 0
     });
-    let mut settler = Actor::start(test, "settles", &args);
-    let idle = settler.hear_number() as i32;
-    // While a living one holds the shard, who settles waits for it.
+    let mut reclaimer = Actor::start(test, "reclaims", &args);
+    let idle = reclaimer.hear_number() as i32;
+    // While a living one holds the shard, the reclaimer waits for it.
     let holder = start(test, &path);
     let bytes = Bytes::open(&path);
     bytes.lock(Some(&member(&table, &holder)));
     signal(other, libc::SIGKILL);
     assert_eq!(elsewhere.hear(), "dead");
-    settler.tell("settle");
+    reclaimer.send("reclaim");
     wait_until(|| is_locked(&bytes.0, dead));
-    settler.kill();
+    reclaimer.kill();
     bytes.lock(None);
     table.reclaim().unwrap();
     let all = table.participants().unwrap();

@@ -45,9 +45,9 @@ fn create(path: &str) -> Table {
 }
 
 /// Keys of the writer's own, and a counter all have in common.
-fn write(table: &Table, who: &str, turn: u64) {
+fn write(table: &Table, name: &str, turn: u64) {
     for number in turn * WRITES..(turn + 1) * WRITES {
-        let key = format!("{who} {number}");
+        let key = format!("{name} {number}");
         table.set(key.as_bytes(), key.as_bytes()).unwrap();
         table.incr(b"count", 1).unwrap();
     }
@@ -55,9 +55,9 @@ fn write(table: &Table, who: &str, turn: u64) {
 
 /// Panics unless both turns of all are there, beside what was there before.
 fn assert_written(table: &Table, writers: &[&str]) {
-    for who in writers {
+    for name in writers {
         for number in 0..2 * WRITES {
-            let key = format!("{who} {number}").into_bytes();
+            let key = format!("{name} {number}").into_bytes();
             assert_eq!(table.get(&key).unwrap().as_deref(), Some(&key[..]));
         }
     }
@@ -81,19 +81,19 @@ fn assert_alive(table: &Table, mut pids: Vec<u32>) {
 }
 
 fn both_write(table: &Table) {
-    let (written, go_on) = (Word::new(), Word::new());
+    let (written, continues) = (Word::new(), Word::new());
     let child = fork(|| {
         alarm(HANG_S);
         write(table, "child", 0);
         written.give();
-        go_on.wait();
+        continues.wait();
         write(table, "child", 1);
     });
     let own = std::process::id();
     write(table, "parent", 0);
     written.wait();
     assert_alive(table, vec![own, child.pid() as u32]);
-    go_on.give();
+    continues.give();
     write(table, "parent", 1);
     child.finish();
     // The writes themselves may have found the dead child already.

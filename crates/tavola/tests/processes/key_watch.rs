@@ -23,7 +23,7 @@ fn assert_once(watch: &mut KeyWatch, what: &str) {
 }
 
 #[test]
-fn every_way_a_key_changes_is_reported_once() {
+fn every_kind_of_change_is_reported_once() {
     let table = options().private().unwrap();
     let key = b"the key!";
     let mut watch = table.watch_key(key).unwrap();
@@ -99,7 +99,7 @@ fn an_evicted_key_ends_the_wait() {
 }
 
 #[test]
-fn only_who_may_write_watches() {
+fn only_handles_that_may_write_watch() {
     let dir = Dir::new();
     let path = dir.table("t");
     options().create(&path).unwrap();
@@ -195,7 +195,7 @@ fn the_last_value_of_a_killed_writer_is_seen() {
         let mut watch = table.watch_key(b"key").unwrap();
         let mut seen = table.get(b"key").unwrap();
         let mut actor = Actor::start(test, "writer", &[path.to_str().unwrap()]);
-        actor.tell("begin");
+        actor.send("begin");
         assert_eq!(actor.hear(), "begun");
         let until = Instant::now() + Duration::from_micros(500 + 1700 * round);
         while Instant::now() < until {

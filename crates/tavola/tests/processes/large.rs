@@ -1,5 +1,5 @@
 //! Large values that are lent to readers: they stay as they were whatever is written, hold nobody
-//! up, and come back whoever dies.
+//! up, and come back whichever process dies.
 
 use crate::support::part::{Actor, alone, hear, play, say};
 use crate::support::process::{alarm, fork};
@@ -159,7 +159,7 @@ fn what_is_short_or_cannot_be_pinned_is_copied() {
         assert!(seen.is_lent());
         assert_shows(seen, 1);
     }
-    // Reads go on without.
+    // Reads continue without.
     assert_eq!(version_of(KEY, &table.get(KEY).unwrap().unwrap()), Some(2));
     drop(all);
     assert!(view(&table).is_lent());
@@ -249,7 +249,7 @@ fn what_a_dead_reader_had_comes_back() {
             for version in 2..20 {
                 table.set(KEY, large(version)).unwrap();
             }
-            actor.tell("look");
+            actor.send("look");
             assert_eq!(actor.hear(), "whole");
             assert_clean(&table);
         }
@@ -329,7 +329,7 @@ impl Drop for End<'_> {
 
 /// Each way to read, beside a writer that never rests, through a table of its own.
 #[test]
-fn all_ways_of_reading_see_whole_values() {
+fn all_kinds_of_reads_see_whole_values() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
     let uid = table.set_uid(KEY, large(1)).unwrap();

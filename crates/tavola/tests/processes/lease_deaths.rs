@@ -30,7 +30,7 @@ fn count(table: &Table) -> u64 {
 }
 
 /// An actor: computes the value if it is to, which takes a while; the first one to do so may be
-/// asked to stay for ever.
+/// asked to stay forever.
 fn ask(args: &[String]) {
     let table = Table::open(&args[0]).unwrap();
     let stays = args[1] == "stays";
@@ -55,7 +55,7 @@ fn ask_all(test: &str, path: &str, stays: &str) -> Vec<Actor> {
     actors
         .iter_mut()
         .for_each(|a| assert_eq!(a.hear(), "ready"));
-    actors.iter_mut().for_each(|actor| actor.tell("go"));
+    actors.iter_mut().for_each(|actor| actor.send("go"));
     actors
 }
 
@@ -145,8 +145,8 @@ impl Passing {
 
 /// How long this thread was to run and had no processor, so far.
 fn delayed() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let ns = told.split_whitespace().nth(1).map(|ns| ns.parse().unwrap());
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = text.split_whitespace().nth(1).map(|ns| ns.parse().unwrap());
     Duration::from_nanos(ns.unwrap_or(0))
 }
 
@@ -201,14 +201,14 @@ fn a_dead_winners_lease_passes_on_within_50_ms() {
         let after = Duration::from_micros(1300 * number);
         passing(&table, winner, key.as_bytes(), after)
     };
-    // A machine that is busy for longer delays others in ways that nobody tells of, too.
+    // A machine that is busy for longer delays others in ways that are reported nowhere, too.
     let mut turns = (0..6).map(|turn| Passing::all_in_time(|number| pass(turn, number)));
     assert!(turns.any(|turn| turn.is_some()), "always late");
     table.reclaim().unwrap();
     assert_clean(&table);
 }
 
-/// Who serves a stale value meanwhile notices the death, too.
+/// A process that serves a stale value meanwhile notices the death, too.
 #[test]
 fn a_dead_winners_lease_of_a_stale_value_passes_on() {
     play(&[("win", win)]);
@@ -244,7 +244,7 @@ fn a_dead_winners_lease_of_a_stale_value_passes_on() {
     assert_eq!(table.get(KEY).unwrap().unwrap(), b"new");
 }
 
-/// Between one that is stopped and goes on, and the one that took its place, there is one value.
+/// Between one that is stopped and continues, and the one that took its place, there is one value.
 #[test]
 fn one_that_is_stopped_for_too_long_stores_nothing() {
     play(&[("late", |args| {
@@ -266,7 +266,7 @@ fn one_that_is_stopped_for_too_long_stores_nothing() {
     let value = table.get_or_compute(KEY, options(), || Ok(b"value".to_vec()));
     assert_eq!(value.unwrap(), b"value");
     late.signal(libc::SIGCONT);
-    late.tell("go on");
+    late.send("go on");
     assert_eq!(late.hear(), "false");
     late.finish();
     assert_eq!(table.get(KEY).unwrap().unwrap(), b"value");
@@ -305,7 +305,7 @@ fn a_forked_child_ends_nothing_and_fills_nothing() {
     assert_clean(&table);
 }
 
-/// The child has the parent's open file, and with it the lock by which deaths are told.
+/// The child has the parent's open file, and with it the lock by which deaths are noticed.
 #[test]
 fn a_parent_is_killed_with_a_lease_and_its_child_lives() {
     play(&[("parent", |args| {

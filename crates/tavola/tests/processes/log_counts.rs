@@ -21,7 +21,7 @@ fn private(sheets: usize, overload: Overload) -> Log {
     quiet(log.unwrap())
 }
 
-/// So many lines of each of some threads, of up to so many bytes.
+/// The number of lines of each of some threads, and their greatest length in bytes.
 fn write(log: &Log, threads: u64, each: u64, most: u64) {
     thread::scope(|scope| {
         let writers = (0..threads).map(|thread| {
@@ -76,7 +76,7 @@ fn without_a_drain_each_line_is_there_or_counted() {
                     assert_eq!(mine.first(), Some(&0));
                 }
             }
-            // The next drain gets what is there, and is told of what is not.
+            // The next drain gets what is there, and gets a report of what is not.
             let mut kept = Kept::default();
             let drained = log.drain().unwrap().finish(&mut kept).unwrap();
             assert_eq!((drained, kept.dropped), (lines.len(), log.dropped()));

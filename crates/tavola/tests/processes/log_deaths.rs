@@ -20,7 +20,7 @@ use tavola::{Error, Level, Log, Overload, Table};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// An actor: writes numbers until it is killed, telling each that was written.
+/// An actor: writes numbers until it is killed, reporting each that was written.
 fn number(args: &[String]) {
     alarm(HANG_S);
     let log = quiet(Log::open(&args[0]).unwrap());
@@ -70,14 +70,14 @@ fn drain(args: &[String]) {
 }
 
 #[test]
-fn a_dead_drain_blocks_nobody_and_another_goes_on() {
+fn a_dead_drain_blocks_nobody_and_another_continues() {
     play(&[("drain", drain)]);
     let _watch = Watch::begin();
     let dir = Dir::new();
     for overload in [Overload::Block, Overload::DropNewest, Overload::DropOldest] {
         let path = dir.table(&format!("{overload:?}"));
         let log = quiet(small(overload).create(&path).unwrap());
-        let test = "a_dead_drain_blocks_nobody_and_another_goes_on";
+        let test = "a_dead_drain_blocks_nobody_and_another_continues";
         let mut actor = Actor::start(test, "drain", &[path.to_str().unwrap()]);
         assert_eq!(actor.hear(), "drains");
         assert!(matches!(log.drain(), Err(Error::AlreadyDrained)));
@@ -163,7 +163,7 @@ fn a_forked_child_writes_on_a_sheet_of_its_own() {
                 fork(move || {
                     log.line(Level::Info, format!("child {number}")).unwrap();
                     assert!(matches!(log.drain(), Err(Error::AlreadyDrained)));
-                    // The drain is its parent's, and goes on when the child drops it.
+                    // The drain is its parent's, and continues when the child drops it.
                     let mut inherited = drain.take().unwrap();
                     let refused = inherited.pass(&mut Kept::default());
                     assert!(matches!(refused, Err(Error::AlreadyDrained)));
@@ -188,9 +188,9 @@ fn a_forked_child_writes_on_a_sheet_of_its_own() {
 }
 
 #[test]
-fn who_is_stopped_keeps_one_sheet_and_nobody_waiting() {
+fn a_stopped_writer_keeps_one_sheet_and_blocks_nobody() {
     alone(
-        "who_is_stopped_keeps_one_sheet_and_nobody_waiting",
+        "a_stopped_writer_keeps_one_sheet_and_blocks_nobody",
         &[],
         || {
             alarm(HANG_S);
@@ -248,7 +248,7 @@ extern "C" fn write_in_handler(_: libc::c_int) {
     }
 }
 
-/// An actor: writes lines, and in handlers that interrupt it, too; tells how many of both.
+/// An actor: writes lines, and in handlers that interrupt it, too; reports how many of both.
 fn interrupted(args: &[String]) {
     alarm(HANG_S);
     let log = LOG.get_or_init(|| Log::open(&args[0]).unwrap());
@@ -274,7 +274,7 @@ fn interrupted(args: &[String]) {
     let (begun, mut sent) = (Instant::now(), 0);
     while sent < 5000 && begun.elapsed() < 20 * SECOND {
         sent += 1;
-        // SAFETY: the thread runs until it is told to stop, below.
+        // SAFETY: the thread runs until it is asked to stop, below.
         assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
         while HANDLED.load(Relaxed) < sent {
             // Its thread may have no processor but ours.
@@ -295,7 +295,7 @@ fn lines_written_in_signal_handlers_are_there() {
     let test = "lines_written_in_signal_handlers_are_there";
     let mut actor = Actor::start(test, "interrupted", &[path.to_str().unwrap()]);
     let mut kept = Kept::default();
-    actor.tell("begin");
+    actor.send("begin");
     let is_over = &AtomicBool::new(false);
     let (written, kept) = std::thread::scope(|scope| {
         let drains = scope.spawn(move || {
@@ -333,9 +333,9 @@ fn lines_are_shown_from_signal_handlers() {
     let mut actor = Actor::start_by(test, "interrupted", &[path.to_str().unwrap()], |command| {
         command.stderr(file);
     });
-    actor.tell("begin");
-    let told = actor.hear();
-    let (_, sent) = told.split_once(" and ").unwrap();
+    actor.send("begin");
+    let reported = actor.hear();
+    let (_, sent) = reported.split_once(" and ").unwrap();
     let shown = std::fs::read_to_string(shown).unwrap();
     let handled = shown.lines().filter(|line| line.ends_with(" handled"));
     assert_eq!(handled.count(), sent.parse::<usize>().unwrap());
@@ -363,11 +363,11 @@ fn damaged_byte(random: &mut Random) -> u64 {
 
 /// Whatever bit is changed, readers and drains end, and after a repair all is whole.
 #[test]
-fn damage_is_told_and_repaired() {
+fn damage_is_reported_and_repaired() {
     let dir = Dir::new();
     let path = dir.table("own");
     let mut random = Random::new(11);
-    let (mut told, mut refused) = (0, 0);
+    let (mut reported, mut refused) = (0, 0);
     for round in 0..300 {
         let _watch = Watch::begin();
         let log = quiet(small(Overload::DropOldest).create(&path).unwrap());
@@ -391,7 +391,7 @@ fn damage_is_told_and_repaired() {
             Ok(log) => {
                 quiet(log.clone()).reader().skip();
                 let table = Table::open(&path).unwrap();
-                told += u32::from(!table.check().unwrap().is_clean());
+                reported += u32::from(!table.check().unwrap().is_clean());
                 table.repair().unwrap();
                 assert_clean(&table);
                 let mut drain = log.drain().unwrap();
@@ -407,5 +407,8 @@ fn damage_is_told_and_repaired() {
         }
         tavola::names::remove(&path).unwrap();
     }
-    assert!(told > 20 && refused > 40, "{told} told, {refused} refused");
+    assert!(
+        reported > 20 && refused > 40,
+        "{reported} reported, {refused} refused"
+    );
 }

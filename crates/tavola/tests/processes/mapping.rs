@@ -1,5 +1,5 @@
 //! What a table costs a process beside its memory: addresses, locked memory, core dumps. A process
-//! that may have little of these reads and writes all the same, or is told why it cannot.
+//! that may have little of these reads and writes anyway, or gets an error that says why it cannot.
 
 use crate::support::part::{Actor, hear, play, say};
 use crate::support::patience::HANG_S;
@@ -173,13 +173,13 @@ fn be_limited(args: &[String]) {
 }
 
 #[test]
-fn a_process_with_few_addresses_uses_small_tables_and_is_told_of_large_ones() {
+fn a_process_with_few_addresses_uses_small_tables_and_gets_an_error_for_large_ones() {
     play(&[("limited", be_limited)]);
     let dir = Dir::new();
     let table = Table::open(dir.table("t")).unwrap();
     fill(&table, 0..KEYS);
     let mut actor = Actor::start(
-        "a_process_with_few_addresses_uses_small_tables_and_is_told_of_large_ones",
+        "a_process_with_few_addresses_uses_small_tables_and_gets_an_error_for_large_ones",
         "limited",
         &[
             dir.table("t").to_str().unwrap(),
@@ -189,14 +189,14 @@ fn a_process_with_few_addresses_uses_small_tables_and_is_told_of_large_ones() {
     assert_eq!(actor.hear(), "small");
     // Beyond what it has mapped, and within what it may.
     fill(&table, KEYS..10_000);
-    actor.tell("10000");
+    actor.send("10000");
     assert_eq!(actor.hear(), "all");
     fill(&table, 10_000..40_000);
-    actor.tell("40000");
-    let told = actor.hear();
+    actor.send("40000");
+    let message = actor.hear();
     assert!(
-        told.contains("--max-size") && told.contains("ulimit -v"),
-        "{told}"
+        message.contains("--max-size") && message.contains("ulimit -v"),
+        "{message}"
     );
     actor.finish();
     assert_filled(&table, 40_000);

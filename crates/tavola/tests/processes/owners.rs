@@ -44,7 +44,7 @@ fn kind_of<T>(result: tavola::Result<T>) -> &'static str {
     }
 }
 
-/// An actor: becomes a user, and tells what each way to a table comes to. A `!` before a name
+/// An actor: becomes a user, and returns what each way to a table comes to. A `!` before a name
 /// trusts all owners.
 fn user(args: &[String]) {
     become_user(args[0].parse().unwrap());
@@ -65,7 +65,7 @@ fn user(args: &[String]) {
 }
 
 fn ask(actor: &mut Actor, name: &str) -> String {
-    actor.tell(name);
+    actor.send(name);
     actor.hear()
 }
 
@@ -222,9 +222,10 @@ fn logs_and_queues_of_another_user_are_refused_likewise() {
     actor.finish();
 }
 
-/// Of many that remove a table at once one does, and the others are told that it is not there.
+/// Of many that remove a table at once one does, and the others get the error that it does not
+/// exist.
 #[test]
-fn of_two_who_remove_a_table_one_does_and_the_other_finds_none() {
+fn of_two_processes_that_remove_a_table_one_succeeds() {
     let dir = Dir::new();
     let path = dir.table("t");
     let made = 300;

@@ -1,5 +1,5 @@
 //! Queues and processes that die, leave, are forked or stopped, and files that were damaged: no
-//! element is lost or doubled, and what the dead held is told and can be taken.
+//! element is lost or doubled, and what the dead held is reported and can be taken.
 
 #![cfg(not(miri))]
 
@@ -28,14 +28,14 @@ fn keep(args: &[String]) {
 }
 
 #[test]
-fn what_the_dead_and_those_who_left_held_is_told_and_taken() {
+fn elements_held_by_dead_and_closed_processes_are_reported_and_taken() {
     play(&[("keep", keep)]);
     let dir = Dir::new();
     let path = dir.table("own");
     let pool = options().create(&path).unwrap();
     let mut actors: Vec<_> = (0..2)
         .map(|_| {
-            let name = "what_the_dead_and_those_who_left_held_is_told_and_taken";
+            let name = "elements_held_by_dead_and_closed_processes_are_reported_and_taken";
             let mut actor = Actor::start(name, "keep", &[path.to_str().unwrap()]);
             assert_eq!(actor.hear(), "kept");
             actor
@@ -85,7 +85,7 @@ fn a_forked_child_holds_nothing_of_its_parents() {
     });
 }
 
-/// Moves elements at random between queues, in runs of all lengths, for ever.
+/// Moves elements at random between queues, in runs of all lengths, forever.
 fn shuffle(path: &Path, seed: u64) {
     let pool = QueuePool::open(path).unwrap();
     let queues = three(&pool);
@@ -107,8 +107,8 @@ fn shuffle(path: &Path, seed: u64) {
 }
 
 #[test]
-fn no_element_is_lost_or_doubled_whoever_dies() {
-    alone("no_element_is_lost_or_doubled_whoever_dies", &[], || {
+fn no_element_is_lost_or_doubled_by_a_death() {
+    alone("no_element_is_lost_or_doubled_by_a_death", &[], || {
         let dir = Dir::new();
         let path = dir.table("own");
         let pool = options().create(&path).unwrap();
@@ -247,11 +247,11 @@ fn write_word(path: &Path, at: u64, word: u32) {
     file.write_all_at(&word.to_le_bytes(), place).unwrap();
 }
 
-/// Where the number stands of the queues that have names.
+/// Where the number is of the queues that have names.
 const NAMED: u64 = 32;
 
 #[test]
-fn how_many_queues_have_names_is_told_by_the_names_when_it_was_damaged() {
+fn a_damaged_count_of_named_queues_is_restored_from_the_names() {
     let dir = Dir::new();
     let path = dir.table("own");
     let pool = options().queue_room(8).create(&path).unwrap();
@@ -277,7 +277,7 @@ fn how_many_queues_have_names_is_told_by_the_names_when_it_was_damaged() {
 }
 
 #[test]
-fn what_stands_in_a_queue_whose_name_is_gone_can_be_reclaimed() {
+fn elements_of_a_queue_that_lost_its_name_can_be_reclaimed() {
     let dir = Dir::new();
     let path = dir.table("own");
     let pool = options().create(&path).unwrap();
@@ -301,7 +301,7 @@ fn place_of_pool(path: &Path) -> u64 {
     place.unwrap() as u64
 }
 
-/// Of all that stands before the elements: the pool's head, three queue heads, owners, rings. Only
+/// Of all that is before the elements: the pool's head, three queue heads, owners, rings. Only
 /// not of the queues' names.
 fn damaged_byte(random: &mut Random) -> u64 {
     const HEAD: u64 = 64;
@@ -318,11 +318,11 @@ fn damaged_byte(random: &mut Random) -> u64 {
 
 /// Every element is somewhere after a repair, whatever bit was changed.
 #[test]
-fn damage_is_told_and_repaired() {
+fn damage_is_reported_and_repaired() {
     let dir = Dir::new();
     let path = dir.table("own");
     let mut random = Random::new(11);
-    let (mut told, mut refused) = (0, 0);
+    let (mut reported, mut refused) = (0, 0);
     for round in 0..300 {
         let pool = options().create(&path).unwrap();
         let [free, todo, _] = three(&pool);
@@ -345,7 +345,7 @@ fn damage_is_told_and_repaired() {
             Err(error) => panic!("round {round}: {error}"),
             Ok(pool) => {
                 let table = Table::open(&path).unwrap();
-                told += u32::from(!table.check().unwrap().is_clean());
+                reported += u32::from(!table.check().unwrap().is_clean());
                 table.repair().unwrap();
                 assert_clean(&table);
                 let mine = pool.reclaim().unwrap();
@@ -356,5 +356,8 @@ fn damage_is_told_and_repaired() {
         }
         tavola::names::remove(&path).unwrap();
     }
-    assert!(told > 40 && refused > 40, "{told} told, {refused} refused");
+    assert!(
+        reported > 40 && refused > 40,
+        "{reported} reported, {refused} refused"
+    );
 }

@@ -248,7 +248,7 @@ fn a_pool_that_finds_no_room_leaves_nothing() {
 }
 
 #[test]
-fn who_reads_only_looks_and_touches_nothing() {
+fn a_read_only_handle_changes_nothing() {
     let dir = Dir::new();
     let path = dir.table("own");
     let writes = options().queue_room(4).create(&path).unwrap();
@@ -323,7 +323,7 @@ fn a_wait_ends_when_something_comes_or_the_time_is_up() {
     });
 }
 
-/// An actor: sends back what comes, until told to end.
+/// An actor: sends back what comes, until it is asked to end.
 fn echo(args: &[String]) {
     alarm(HANG_S);
     let [_, todo, done] = three(&QueuePool::open(&args[0]).unwrap());

@@ -16,9 +16,9 @@ fn assert_threads(wanted: usize) {
     assert_eq!(threads(), wanted);
 }
 
-fn write(table: &Table, who: &str) {
+fn write(table: &Table, name: &str) {
     for number in 0..10_000 {
-        let key = format!("{who} {number}");
+        let key = format!("{name} {number}");
         table.set(key.as_bytes(), key.as_bytes()).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! Reading through a mapping that cannot be written to, while others write, split and compact.
 
 use crate::support::mount::Mount;
-use crate::support::part::{Actor, play, say, until_told};
+use crate::support::part::{Actor, play, repeat_until_a_line_comes, say};
 use crate::support::patience::MINUTE;
 use crate::support::{Dir, Random, assert_clean, value_of, version_of};
 use std::os::unix::fs::PermissionsExt;
@@ -39,10 +39,10 @@ fn assert_writes_refused(table: &Table) {
         table.reclaim().map(drop),
     ];
     for (number, refused) in refused.into_iter().enumerate() {
-        let told = format!("{refused:?}");
+        let message = format!("{refused:?}");
         assert!(
             matches!(refused, Err(Error::ReadOnly)),
-            "write {number}: {told}"
+            "write {number}: {message}"
         );
     }
 }
@@ -125,7 +125,7 @@ fn the_mapping_cannot_be_written_to() {
 fn churner(args: &[String]) {
     let table = Table::open(&args[0]).unwrap();
     let mut random = Random::new(1);
-    until_told(|round| {
+    repeat_until_a_line_comes(|round| {
         for step in 0..KEYS / 2 {
             let key = key_of(step * 2 + 1);
             table
@@ -147,9 +147,9 @@ fn churner(args: &[String]) {
 }
 
 #[test]
-fn reading_goes_on_while_another_process_grows_and_shrinks_the_table() {
+fn reading_continues_while_another_process_grows_and_shrinks_the_table() {
     play(&[("churner", churner)]);
-    let test = "reading_goes_on_while_another_process_grows_and_shrinks_the_table";
+    let test = "reading_continues_while_another_process_grows_and_shrinks_the_table";
     let dir = Dir::new();
     let path = dir.table("t");
     let table = Table::options()
@@ -203,7 +203,7 @@ fn reading_goes_on_while_another_process_grows_and_shrinks_the_table() {
             .count();
         assert_eq!(missed, 0, "keys that were always there");
     }
-    actor.tell("enough");
+    actor.send("enough");
     assert_eq!(actor.hear(), "done");
     actor.finish();
     assert_clean(&Table::open(&path).unwrap());

@@ -32,7 +32,7 @@ fn kind_of<T>(result: tavola::Result<T>) -> String {
     }
 }
 
-/// An actor without rights: tells what each way to a table comes to.
+/// An actor without rights: reports the result of each kind of access to a table.
 fn stranger(args: &[String]) {
     become_user(NOBODY);
     for path in args {
@@ -47,7 +47,7 @@ fn stranger(args: &[String]) {
 }
 
 #[test]
-fn rights_decide_who_reads_and_who_writes() {
+fn permissions_decide_which_processes_read_and_write() {
     play(&[("stranger", stranger)]);
     if !is_root() {
         println!("skipped: only root can be somebody else");
@@ -75,7 +75,11 @@ fn rights_decide_who_reads_and_who_writes() {
     let new = dir.table("new").into_os_string().into_string().unwrap();
     let mut args: Vec<&str> = paths.iter().map(String::as_str).collect();
     args.push(&new);
-    let mut actor = Actor::start("rights_decide_who_reads_and_who_writes", "stranger", &args);
+    let mut actor = Actor::start(
+        "permissions_decide_which_processes_read_and_write",
+        "stranger",
+        &args,
+    );
     for (mode, expected) in expected {
         assert_eq!(actor.hear(), expected, "{mode:o}");
     }
@@ -218,8 +222,8 @@ fn namer(_: &[String]) {
                 matches!(error, Error::BadName { .. }),
                 "{name:?}: {error:?}"
             );
-            let told = error.to_string();
-            assert!(!told.contains(|c: char| c.is_control()), "{told:?}");
+            let message = error.to_string();
+            assert!(!message.contains(|c: char| c.is_control()), "{message:?}");
         }
     }
     paths_are_the_system_s(&home);
@@ -239,7 +243,7 @@ fn paths_are_the_system_s(home: &std::path::Path) {
     assert!(options().open("a/\0").is_err());
 }
 
-/// An actor: opens a name in the default directory and tells what came of it.
+/// An actor: opens a name in the default directory and returns what came of it.
 fn user_of_the_default(args: &[String]) {
     become_user(args[0].parse().unwrap());
     while hear().is_some() {
@@ -271,7 +275,7 @@ fn an_unsafe_default_directory_is_refused() {
         command.env_remove("TAVOLA_DIR");
     });
     let mut ask = || {
-        actor.tell("go");
+        actor.send("go");
         actor.hear()
     };
     let refused = "Permission Permission Permission Permission";
@@ -310,7 +314,7 @@ impl Drop for Removed<'_> {
     }
 }
 
-/// An actor: attaches as often as it is told and stays so.
+/// An actor: attaches as often as it is asked to and stays so.
 fn attacher(args: &[String]) {
     let mut tables = Vec::new();
     while let Some(count) = hear() {
@@ -324,17 +328,17 @@ fn attacher(args: &[String]) {
 }
 
 #[test]
-fn too_many_participants_are_told_and_the_dead_make_room() {
+fn too_many_participants_are_refused_and_the_dead_make_room() {
     play(&[("attacher", attacher)]);
     let dir = Dir::new();
     let path = dir.table("t");
-    let test = "too_many_participants_are_told_and_the_dead_make_room";
+    let test = "too_many_participants_are_refused_and_the_dead_make_room";
     let first = options().create(&path).unwrap();
     let mut actors: Vec<Actor> = (0..31)
         .map(|_| Actor::start(test, "attacher", &[path.to_str().unwrap()]))
         .collect();
     for actor in &mut actors {
-        actor.tell("33");
+        actor.send("33");
     }
     actors
         .iter_mut()
@@ -371,7 +375,7 @@ fn too_many_participants_are_told_and_the_dead_make_room() {
 fn more_than_four_gigabytes_are_too_large() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
-    // No memory stands behind them until they are read, which they are not.
+    // No memory is behind them until they are read, which they are not.
     let large = crate::support::process::Zeros::new(1 << 32);
     let large = large.bytes();
     let refused = [

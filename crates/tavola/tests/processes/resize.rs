@@ -56,9 +56,9 @@ fn raiser(args: &[String]) {
 }
 
 #[test]
-fn a_full_table_goes_on_when_another_process_raises_it() {
+fn a_full_table_accepts_writes_when_another_process_raises_it() {
     play(&[("raiser", raiser)]);
-    let test = "a_full_table_goes_on_when_another_process_raises_it";
+    let test = "a_full_table_accepts_writes_when_another_process_raises_it";
     let dir = Dir::new();
     let path = dir.table("t");
     let table = options().create(&path).unwrap();
@@ -68,7 +68,7 @@ fn a_full_table_goes_on_when_another_process_raises_it() {
         let bytes = (mib * MIB).to_string();
         let mut actor = Actor::start(test, "raiser", &[path.to_str().unwrap(), &bytes]);
         assert_eq!(fill(&table, count), count, "full before the raise");
-        actor.tell("raise");
+        actor.send("raise");
         assert_eq!(actor.hear(), "raised");
         actor.finish();
         let more = fill(&table, count);

@@ -16,15 +16,15 @@ fn number_in(value: &[u8]) -> u64 {
     std::str::from_utf8(value).unwrap().parse().unwrap()
 }
 
-/// Starts the same part in several processes, lets them go at once, and hears what each tells.
+/// Starts the same part in several processes, lets them go at once, and returns what each reports.
 fn together(test: &str, part: &str, path: &str) -> Vec<String> {
     let mut actors: Vec<Actor> = (0..PROCESSES)
         .map(|seed| Actor::start(test, part, &[path, &seed.to_string()]))
         .collect();
-    actors.iter_mut().for_each(|actor| actor.tell("go"));
-    let told = actors.iter_mut().map(Actor::hear).collect();
+    actors.iter_mut().for_each(|actor| actor.send("go"));
+    let answers = actors.iter_mut().map(Actor::hear).collect();
     actors.into_iter().for_each(Actor::finish);
-    told
+    answers
 }
 
 /// The table, a source of chance of one's own, once the test says go.
@@ -41,11 +41,14 @@ fn create(dir: &Dir) -> (Table, String) {
     (table, path.into_os_string().into_string().unwrap())
 }
 
-fn sum_of(told: &[String]) -> u64 {
-    told.iter().map(|told| told.parse::<u64>().unwrap()).sum()
+fn sum_of(answers: &[String]) -> u64 {
+    answers
+        .iter()
+        .map(|answers| answers.parse::<u64>().unwrap())
+        .sum()
 }
 
-/// Counts up by `incr`, by `update` and by cas, all on the same keys; tells its sum.
+/// Counts up by `incr`, by `update` and by cas, all on the same keys; reports its sum.
 fn count(args: &[String]) {
     let (table, mut random) = begin(args);
     let mut sum = 0;
@@ -79,19 +82,19 @@ fn count(args: &[String]) {
 }
 
 #[test]
-fn sums_are_exact_whichever_way_they_are_made() {
+fn sums_are_exact_for_every_kind_of_counting() {
     play(&[("count", count)]);
     let dir = Dir::new();
     let (table, path) = create(&dir);
-    let told = together("sums_are_exact_whichever_way_they_are_made", "count", &path);
+    let answers = together("sums_are_exact_for_every_kind_of_counting", "count", &path);
     let found: u64 = (0..COUNTERS)
         .map(|number| number_in(&table.get(counter(number)).unwrap().unwrap()))
         .sum();
-    assert_eq!(found, sum_of(&told));
+    assert_eq!(found, sum_of(&answers));
     assert_clean(&table);
 }
 
-/// Puts jobs and takes jobs; tells how many it took and their sum.
+/// Puts jobs and takes jobs; reports how many it took and their sum.
 fn work(args: &[String]) {
     let (table, mut random) = begin(args);
     let mine = args[1].parse::<u64>().unwrap() * ROUNDS;
@@ -116,10 +119,10 @@ fn each_job_is_taken_once() {
     play(&[("work", work)]);
     let dir = Dir::new();
     let (table, path) = create(&dir);
-    let told = together("each_job_is_taken_once", "work", &path);
+    let answers = together("each_job_is_taken_once", "work", &path);
     let (mut count, mut sum) = (0, 0);
-    for told in told {
-        let (taken, of) = told.split_once(' ').unwrap();
+    for answers in answers {
+        let (taken, of) = answers.split_once(' ').unwrap();
         count += taken.parse::<u64>().unwrap();
         sum += of.parse::<u64>().unwrap();
     }
@@ -133,7 +136,7 @@ fn each_job_is_taken_once() {
     assert_clean(&table);
 }
 
-/// Adds keys that others add too; tells how many were its own.
+/// Adds keys that others add too; reports how many were its own.
 fn claim(args: &[String]) {
     let (table, _) = begin(args);
     let mut won = 0;
@@ -148,15 +151,18 @@ fn of_many_that_add_a_key_one_succeeds() {
     play(&[("claim", claim)]);
     let dir = Dir::new();
     let (table, path) = create(&dir);
-    let told = together("of_many_that_add_a_key_one_succeeds", "claim", &path);
-    assert_eq!(sum_of(&told), ROUNDS);
+    let answers = together("of_many_that_add_a_key_one_succeeds", "claim", &path);
+    assert_eq!(sum_of(&answers), ROUNDS);
     let mut owned = vec![0; PROCESSES as usize];
     for number in 0..ROUNDS {
         let owner = table.get(number.to_le_bytes()).unwrap().unwrap();
         owned[number_in(&owner) as usize] += 1;
     }
-    let told: Vec<u64> = told.iter().map(|told| told.parse().unwrap()).collect();
-    assert_eq!(owned, told);
+    let answers: Vec<u64> = answers
+        .iter()
+        .map(|answers| answers.parse().unwrap())
+        .collect();
+    assert_eq!(owned, answers);
     assert_clean(&table);
 }
 
@@ -183,10 +189,10 @@ fn appended_words_are_all_there_in_order() {
     let line = String::from_utf8(table.get(b"line").unwrap().unwrap()).unwrap();
     let mut next = vec![0; PROCESSES as usize];
     for word in line.split_terminator(';') {
-        let (who, number) = word.split_once(' ').unwrap();
-        let who: usize = who.parse().unwrap();
-        assert_eq!(number.parse::<u64>().unwrap(), next[who]);
-        next[who] += 1;
+        let (process, number) = word.split_once(' ').unwrap();
+        let process: usize = process.parse().unwrap();
+        assert_eq!(number.parse::<u64>().unwrap(), next[process]);
+        next[process] += 1;
     }
     assert_eq!(next, vec![300; PROCESSES as usize]);
 }
@@ -225,7 +231,7 @@ fn no_process_sees_a_key_go_back() {
     play(&[("observe", observe)]);
     let dir = Dir::new();
     let (table, path) = create(&dir);
-    let told = together("no_process_sees_a_key_go_back", "observe", &path);
-    assert!(sum_of(&told) > PROCESSES * ROUNDS);
+    let answers = together("no_process_sees_a_key_go_back", "observe", &path);
+    assert!(sum_of(&answers) > PROCESSES * ROUNDS);
     assert_clean(&table);
 }

@@ -68,11 +68,11 @@ fn a_write_in_a_handler_never_waits_for_the_write_it_interrupted() {
             let is_enough =
                 || begun.elapsed() > ENOUGH && REFUSED.load(Relaxed) * WRITTEN.load(Relaxed) > 0;
             for sent in (1..=SIGNALS).take_while(|_| !is_enough()) {
-                // SAFETY: the thread runs until it is told to stop, below.
+                // SAFETY: the thread runs until it is asked to stop, below.
                 assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
-                let told = Instant::now();
+                let begin = Instant::now();
                 while handled() < sent {
-                    assert!(told.elapsed() < MINUTE, "hangs after {sent} signals");
+                    assert!(begin.elapsed() < MINUTE, "hangs after {sent} signals");
                     // Its thread may have no processor but ours.
                     std::thread::yield_now();
                 }

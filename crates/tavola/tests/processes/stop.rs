@@ -1,5 +1,5 @@
 //! Stopped processes: a stopped writer, wherever it stopped, keeps no reader waiting, and no writer
-//! of another shard; those that want what it holds go on when it does. A stopped reader keeps
+//! of another shard; those that want what it holds continue when it does. A stopped reader keeps
 //! nobody waiting at all.
 
 use crate::support::mount::Mount;
@@ -35,7 +35,7 @@ fn write(table: &Table, random: &mut Random, rounds: u64) {
     }
 }
 
-/// An actor: writes for ever.
+/// An actor: writes forever.
 fn writer(args: &[String]) {
     let table = open(&args[0], 1);
     let mut random = Random::new(1);
@@ -129,9 +129,9 @@ fn a_stopped_writer_keeps_no_reader_waiting() {
 
 /// Of many shards, a stopped writer holds one at most.
 #[test]
-fn writers_of_other_shards_go_on_beside_a_stopped_one() {
+fn writers_of_other_shards_continue_beside_a_stopped_one() {
     play(&[("writer", writer)]);
-    let test = "writers_of_other_shards_go_on_beside_a_stopped_one";
+    let test = "writers_of_other_shards_continue_beside_a_stopped_one";
     let dir = Dir::new();
     let path = dir.table("t");
     let table = open(&path, 64);
@@ -177,7 +177,7 @@ fn reader(args: &[String]) {
     let mut value = Vec::new();
     say("reading");
     let mut met = 0u64;
-    crate::support::part::until_told(|_| {
+    crate::support::part::repeat_until_a_line_comes(|_| {
         if table.get_into(&key, &mut value).unwrap() {
             version_of(&key, &value).unwrap();
             met += 1;
@@ -210,7 +210,7 @@ fn a_stopped_reader_keeps_nobody_waiting() {
         assert!(begun.elapsed() < MINUTE);
         actor.signal(libc::SIGCONT);
     }
-    actor.tell("enough");
+    actor.send("enough");
     assert!(actor.hear_number() > 0);
     actor.finish();
     assert_clean(&table);
@@ -237,9 +237,9 @@ fn is_stopped_in(actor: &Actor, call: i64) -> bool {
     for task in std::fs::read_dir(format!("/proc/{}/task", actor.pid())).unwrap() {
         let name = task.unwrap().path().join("syscall");
         loop {
-            let told = std::fs::read_to_string(&name).unwrap();
-            if !told.starts_with("running") {
-                calls.push(told);
+            let state = std::fs::read_to_string(&name).unwrap();
+            if !state.starts_with("running") {
+                calls.push(state);
                 break;
             }
             std::thread::yield_now();
@@ -247,7 +247,7 @@ fn is_stopped_in(actor: &Actor, call: i64) -> bool {
     }
     calls
         .iter()
-        .any(|told| told.starts_with(&format!("{call} ")))
+        .any(|state| state.starts_with(&format!("{call} ")))
 }
 
 /// A reader stops in the middle of a copy; its bytes are freed and given back, and another file
@@ -284,15 +284,15 @@ fn a_reader_stopped_while_its_bytes_are_given_back_finds_out() {
         std::thread::sleep(Duration::from_millis(50));
         std::fs::remove_file(ballast).unwrap();
         for mut reader in readers {
-            reader.tell("enough");
-            let told = reader.hear_or_end();
-            assert!(told.is_ok(), "{told:?}");
+            reader.send("enough");
+            let state = reader.hear_or_end();
+            assert!(state.is_ok(), "{state:?}");
             assert_eq!(reader.end(), End::Exit(0));
         }
     }
 }
 
-/// An actor: scans half of a table, rests until it is told to go on, and scans the rest.
+/// An actor: scans half of a table, rests until it is asked to continue, and scans the rest.
 fn walker(args: &[String]) {
     let table = Table::open_read_only(&args[0]).unwrap();
     let mut entries = table.iter();
@@ -311,9 +311,9 @@ fn walker(args: &[String]) {
 /// As above, for a scan whose segment is given back between two of its entries: the values are so
 /// long that the scan rests in the middle of one.
 #[test]
-fn a_walk_that_rests_while_its_segments_are_given_back_goes_on() {
+fn a_paused_walk_continues_after_its_segments_were_given_back() {
     play(&[("walker", walker)]);
-    let test = "a_walk_that_rests_while_its_segments_are_given_back_goes_on";
+    let test = "a_paused_walk_continues_after_its_segments_were_given_back";
     let Some(mount) = Mount::tmpfs(24 << 20) else {
         return;
     };
@@ -329,7 +329,7 @@ fn a_walk_that_rests_while_its_segments_are_given_back_goes_on() {
     }
     table.compact().unwrap();
     let ballast = mount.fill("ballast", 0);
-    actor.tell("go on");
+    actor.send("go on");
     let rest = actor.hear_number();
     std::fs::remove_file(ballast).unwrap();
     // What its last chunk held.

@@ -106,12 +106,12 @@ fn eight_threads_share_one_handle() {
     crate::support::over_every_table(Table::options().max_size(32 << 20), |table| share(&[table]));
 }
 
-/// A word whose halves tell whether they belong together.
+/// A word whose halves show whether they belong together.
 fn word(number: u32) -> [u8; 8] {
     (u64::from(number) << 32 | u64::from(!number)).to_le_bytes()
 }
 
-/// Reads the keys in every way there is, until told.
+/// Reads the keys by every kind of read, until it is asked to stop.
 fn read_words(table: &Table, path: &Path, is_over: &AtomicBool) {
     let assert_whole = |value: &[u8]| {
         let number = u64::from_le_bytes(value.try_into().unwrap());

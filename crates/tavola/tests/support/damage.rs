@@ -1,13 +1,13 @@
 //! Tables with everything in them, and bits of them flipped one at a time.
 //!
-//! Whatever a bit does: no crash, no hang, never a value that its key did not have (but for a key
+//! Whatever a bit does: no crash, no hang, never a value that its key did not have (except a key
 //! whose own bytes were changed), and after a repair a clean table that takes writes. The first
 //! half of the flips of a part is repaired at once; where the part is derived from the index, no
 //! key may be lost. The second half is used for a while first.
 //!
 //! A key that has expired stays missing, and flags and times are those of their keys. Two things
 //! are allowed beside that. The key whose time was changed is there, with its own value, or not.
-//! What stands beside the table and whose name was changed is not found by it. A change of the
+//! What is beside the table and whose name was changed is not found by it. A change of the
 //! clock is noticed and allows nothing.
 
 use super::flips::Flips;
@@ -134,7 +134,7 @@ fn model_of(shards: u64) -> Model {
     .collect()
 }
 
-/// As the model, but for a key whose time was changed: it may be there with its value, or not.
+/// As the model, except a key whose time was changed: it may be there with its value, or not.
 fn retimed(model: &Model, keys: &[&[u8]]) -> Model {
     let mut model = model.clone();
     let is_among = |number: &u64| keys.contains(&&key_of(*number)[..]);
@@ -176,7 +176,7 @@ pub const BIRTHS: &str = "uid births";
 /// What keys have beside their values: these stay as they are.
 pub const TIMES: &str = "times of expiry";
 pub const FLAGS: &str = "flags of keys";
-/// Of what stands beside the table.
+/// Of what is beside the table.
 pub const EXTENT_NAMES: &str = "names of extents";
 
 impl Place {
@@ -276,7 +276,7 @@ fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Pla
     assert_eq!(table.get(b"after all").unwrap().unwrap(), b"value");
 }
 
-/// What tells the places of a group.
+/// The names of the places of a group.
 pub type Places = fn(&Image, &str) -> Vec<Place>;
 
 /// The part of an actor: tries the flips of one place from some number on. Tells each before it is
@@ -322,7 +322,7 @@ pub fn flip(args: &[String], places: Places) {
 }
 
 /// Lets actors that play `flipper` try all flips of a group of places; a crash or hang ends one,
-/// and the next goes on behind it.
+/// and the next continues behind it.
 #[track_caller]
 pub fn flip_all(test: &str, group: &str, shards: u32, places: Places) {
     let dir = Dir::new();
@@ -353,7 +353,7 @@ pub fn flip_all(test: &str, group: &str, shards: u32, places: Places) {
     );
 }
 
-/// Hears an actor out; the flip to go on with when it died at one.
+/// Hears an actor out; the flip to continue with when it died at one.
 fn follow(
     actor: &mut Actor,
     place: &str,

@@ -1,5 +1,5 @@
 //! Flipped bits, tried one at a time by actors: a flip that ends its actor is a fault, and the next
-//! actor goes on behind it.
+//! actor continues behind it.
 
 use super::part::{Actor, End, say};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,7 +58,7 @@ pub fn follow_all(place: &str, failures: &mut Vec<String>, start: impl Fn(usize)
     }
 }
 
-/// Hears an actor out. Returns the flip to go on with if the actor died at one.
+/// Hears an actor out. Returns the flip to continue with if the actor died at one.
 fn follow(
     actor: &mut Actor,
     place: &str,

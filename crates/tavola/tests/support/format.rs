@@ -1,5 +1,5 @@
-//! The bytes of a table's file as docs/internals/format.md tells them, written down a second time:
-//! what the tests of damage change, they find without the library's help.
+//! The bytes of a table's file as docs/internals/format.md describes them, written down a second
+//! time: what the tests of damage change, they find without the library's help.
 
 #![allow(
     clippy::single_range_in_vec_init,
@@ -20,7 +20,7 @@ pub const HIGH_WATER: u64 = POOL + 128;
 pub const CAPACITY: u64 = POOL + 32;
 pub const OVERHEAD: u64 = POOL + 40;
 pub const SURPLUS: u64 = POOL + 48;
-/// In the superblock: the clock by which keys expire, entries of what stands beside the table.
+/// In the superblock: the clock by which keys expire, entries of what is beside the table.
 pub const CLOCK: u64 = 128;
 /// Whether there are records of leases; the last slot of a participant; how often there was no
 /// record left.
@@ -42,7 +42,7 @@ pub const UID_LAYOUT: u64 = 520;
 pub const LOCK: u64 = 576;
 /// From the recoveries to the count of changes in place.
 pub const COUNTERS: u64 = 580;
-/// How much of the directory is backed, and where shrinking goes on.
+/// How much of the directory is backed, and where shrinking continues.
 pub const DIRECTORY_COUNTS: u64 = 1480;
 pub const CLASSES: u64 = 632;
 pub const LEVELS: u64 = 1280;
@@ -61,9 +61,9 @@ pub const EPOCH: u64 = 1448;
 pub const GHOSTS: u64 = 129;
 pub const PARTICIPANT: u64 = 128;
 pub const PARTICIPANTS: u64 = 1024;
-/// Key and value of an item that stands in its block whole have at most so many bytes.
+/// Key and value of an item that is in its block whole have at most so many bytes.
 pub const MOST_SMALL: u64 = 16_169;
-/// Words of a chunk of uids; the head stands where the first two would.
+/// Words of a chunk of uids; the head is where the first two would.
 pub const UID_ENTRIES: u64 = 2048;
 pub const UID_FIRST: u64 = 2;
 
@@ -97,7 +97,7 @@ pub struct Item {
     /// words of a large one.
     pub ranges: Vec<Range<u64>>,
     pub is_large: bool,
-    /// Where its uid stands, its time of expiry, its flags.
+    /// Where its uid is, its time of expiry, its flags.
     pub uid_at: Option<u64>,
     pub expiry_at: Option<u64>,
     pub client_at: Option<u64>,
@@ -243,7 +243,7 @@ impl Image {
         chunks.filter(|chunk| chunk.page >> 31 == 0).collect()
     }
 
-    /// The words of all uids: where each stands, the uid, and the item if it has one.
+    /// The words of all uids: where each is, the uid, and the item if it has one.
     pub fn uid_entries(&self) -> Vec<(u64, u64, Option<Item>)> {
         let mut found = Vec::new();
         for chunk in self.chunks() {
@@ -285,7 +285,7 @@ impl Image {
         found
     }
 
-    /// The item that begins there, as its header tells.
+    /// The item that begins there, as its header says.
     fn item_at(&self, at: u64) -> Option<Item> {
         let header = self.word64(at);
         let (value_len, key_len) = (header & 0xFFFF_FFFF, header >> 32 & 0xFF_FFFF);

@@ -31,8 +31,8 @@ pub fn build(owner: &Table) {
 }
 
 /// Wins them all but those that have failed, as nobody who has one lives; then the keys are gone
-/// again. `is_told`: whether an error may be.
-pub fn use_all(table: &Table, is_told: impl Fn(&Error) -> bool) {
+/// again. `is_expected`: whether an error may be.
+pub fn use_all(table: &Table, is_expected: impl Fn(&Error) -> bool) {
     for number in 0..KEYS {
         let key = key_of(number);
         let value = key.repeat(3);
@@ -49,10 +49,10 @@ pub fn use_all(table: &Table, is_told: impl Fn(&Error) -> bool) {
             Ok(Leased::Hit(found)) => assert_eq!(found, value),
             Ok(other) => panic!("{number}: {other:?}"),
             Err(Error::Full { .. }) => {}
-            Err(error) => assert!(is_told(&error), "{error}"),
+            Err(error) => assert!(is_expected(&error), "{error}"),
         }
         if let Err(error) = table.remove(&key) {
-            assert!(is_told(&error), "{error}");
+            assert!(is_expected(&error), "{error}");
         }
     }
 }

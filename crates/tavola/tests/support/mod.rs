@@ -78,7 +78,7 @@ impl Random {
     }
 }
 
-/// A uid that was told, with its generation or without; its key may be gone.
+/// A uid that was returned, with its generation or without; its key may be gone.
 pub fn any_uid(random: &mut Random, model: &Model) -> Uid {
     let given = model.given();
     let nth = random.below(given.len().max(1) as u64) as usize;
@@ -102,7 +102,8 @@ pub fn value_of(key: &[u8], version: u64, len: usize) -> Vec<u8> {
     value
 }
 
-/// The version in a value from [`value_of`]; `None`: it is none of this key, or not whole.
+/// Returns the version in a value from [`value_of`], or `None` if it is not of this key or not
+/// whole.
 pub fn version_of(key: &[u8], value: &[u8]) -> Option<u64> {
     let version = u64::from_le_bytes(value.get(..8)?.try_into().unwrap());
     (value == value_of(key, version, value.len())).then_some(version)

@@ -1,4 +1,4 @@
-//! Keys that expire or have flags, in tables that are damaged: some live for an hour, some for ever
+//! Keys that expire or have flags, in tables that are damaged: some live for an hour, some forever
 //! again, some have expired and their items are still there.
 
 use super::damage::{key_of, value};
@@ -18,7 +18,7 @@ enum Kind {
     Timed,
     Flagged,
     Both,
-    /// It has a field for its time, which says that it lives for ever.
+    /// It has a field for its time, which says that it lives forever.
     Persisted,
     Expired,
     /// With flags.

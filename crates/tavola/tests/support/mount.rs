@@ -12,7 +12,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// A tmpfs of so many bytes; `None` where mounting is not permitted, which is then told.
+    /// Returns a tmpfs of this many bytes, or `None` with a message if mounting is not permitted.
     pub fn tmpfs(bytes: u64) -> Option<Self> {
         if !unshare(libc::CLONE_NEWNS) {
             println!("skipped: this user may not mount");

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const PART: &str = "TAVOLA_TEST_PART";
 const ARGS: &str = "TAVOLA_TEST_ARGS";
-/// What an actor says stands in lines that begin so; the runner's do not.
+/// What an actor says is in lines that begin so; the runner's do not.
 const SAID: &str = "\u{1}said ";
 const BEGUN: &str = "begun";
 const ALONE: &str = "alone";
@@ -54,7 +54,7 @@ pub fn assert_is_actor() {
     assert!(std::env::var_os(PART).is_some(), "only for actors");
 }
 
-/// Of an actor: tells the test a line.
+/// Of an actor: sends the test a line.
 pub fn say(line: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n{SAID}{line}").unwrap();
@@ -68,11 +68,11 @@ pub fn hear() -> Option<String> {
     (read > 0).then(|| line.trim_end().to_string())
 }
 
-/// Of an actor: does `step` again and again until the test says something, once at least; tells how
-/// often.
-pub fn until_told(mut step: impl FnMut(u64)) -> u64 {
-    let (told, news) = std::sync::mpsc::channel();
-    std::thread::spawn(move || told.send(hear()));
+/// Of an actor: does `step` again and again until the test says something, once at least; returns
+/// how often.
+pub fn repeat_until_a_line_comes(mut step: impl FnMut(u64)) -> u64 {
+    let (sender, news) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(hear()));
     let mut rounds = 0;
     loop {
         step(rounds);
@@ -93,7 +93,7 @@ fn name_in_group(test: &str, file: &Path) -> String {
     }
 }
 
-/// The command that plays a part of the test of that name, which stands in the caller's file.
+/// The command that plays a part of the test of that name, which is in the caller's file.
 #[track_caller]
 pub fn command(test: &str, part: &str, args: &[&str]) -> Command {
     let test = name_in_group(test, Path::new(Location::caller().file()));
@@ -121,7 +121,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Starts a part of the test of that name, which stands in the caller's file.
+    /// Starts a part of the test of that name, which is in the caller's file.
     #[track_caller]
     pub fn start(test: &str, part: &str, args: &[&str]) -> Self {
         Self::start_by(test, part, args, |_| {})
@@ -177,7 +177,7 @@ impl Actor {
     }
 
     /// Tells it something; that it is no more shows when it is next heard.
-    pub fn tell(&mut self, line: &str) {
+    pub fn send(&mut self, line: &str) {
         let _ = writeln!(self.to.as_mut().unwrap(), "{line}");
     }
 

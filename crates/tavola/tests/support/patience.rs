@@ -61,7 +61,7 @@ impl Prompt {
 }
 
 /// Tries something that must be done within a time: where the machine was too slow for that, which
-/// `attempt` tells by `None`, with twice the time.
+/// `attempt` shows by `None`, with twice the time.
 pub fn in_time<T>(first: Duration, mut attempt: impl FnMut(Duration) -> Option<T>) -> T {
     let times = (0..9).map(|doubled| first * (1 << doubled));
     times

@@ -196,8 +196,8 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Whether a line of /proc/self/maps tells of this file: of its device and inode, as there are
-/// others of the same number in other file systems.
+/// Returns whether a line of /proc/self/maps is about this file: of its device and inode, as there
+/// are others of the same number in other file systems.
 pub fn is_mapping_of(line: &str, path: &Path) -> bool {
     let file = std::fs::metadata(path).unwrap();
     let (major, minor) = (libc::major(file.dev()), libc::minor(file.dev()));

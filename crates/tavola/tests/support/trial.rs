@@ -2,7 +2,7 @@
 //! repair.
 //!
 //! By key: a value that the key has, whatever was flipped but the key's own bytes. By uid: a value
-//! that its key had, which may be an old one as long as the damage is there; damage told; or
+//! that its key had, which may be an old one as long as the damage is there; a report of damage; or
 //! nothing, as a key may lose its uid.
 
 use super::damage::{Model, key_of, value};
@@ -10,7 +10,7 @@ use super::{Random, assert_clean, leased, mortal};
 use std::collections::{HashMap, HashSet};
 use tavola::{Error, Expiry, Hint, Result, Table};
 
-/// The uids of keys, as they were last told.
+/// The uids of keys, as they were last returned.
 pub type Hints = HashMap<Vec<u8>, Hint>;
 
 /// A flip at work.
@@ -20,10 +20,10 @@ pub struct Trial<'a> {
     /// All values the keys have had.
     history: Model,
     hints: Hints,
-    /// All keys a uid has been told of.
+    /// All keys a uid has been returned for.
     owners: HashMap<u32, HashSet<Vec<u8>>>,
-    /// Keys that may have got a uid that was not told, because of the damage.
-    untold: HashSet<Vec<u8>>,
+    /// Keys that may have got a uid that was not returned, because of the damage.
+    unacknowledged: HashSet<Vec<u8>>,
     /// Uids of keys that were removed after the repair.
     gone: Vec<Hint>,
     /// Keys whose own bytes were changed: one, and maybe freed items that stood there before.
@@ -45,7 +45,7 @@ impl<'a> Trial<'a> {
             history: model.clone(),
             hints: HashMap::new(),
             owners: HashMap::new(),
-            untold: HashSet::new(),
+            unacknowledged: HashSet::new(),
             gone: Vec::new(),
             touched,
             have_values: false,
@@ -76,8 +76,8 @@ impl<'a> Trial<'a> {
         assert_clean(self.table);
     }
 
-    /// Whether an error may be told now.
-    fn is_told(&self, error: &Error) -> bool {
+    /// Returns whether an error may be returned now.
+    fn is_expected(&self, error: &Error) -> bool {
         matches!(error, Error::Corrupt { .. }) && !self.repaired
     }
 
@@ -106,7 +106,9 @@ impl<'a> Trial<'a> {
                     value.len()
                 ),
                 Ok(false) => missing += usize::from(!allowed.is_empty()),
-                Err(error) if self.is_told(&error) => missing += usize::from(!allowed.is_empty()),
+                Err(error) if self.is_expected(&error) => {
+                    missing += usize::from(!allowed.is_empty())
+                }
                 Err(error) => panic!("{error}"),
             }
         }
@@ -125,7 +127,7 @@ impl<'a> Trial<'a> {
                     entry.attributes
                 ),
                 Ok(None) => {}
-                Err(error) => assert!(self.is_told(&error), "{error}"),
+                Err(error) => assert!(self.is_expected(&error), "{error}"),
             }
         }
     }
@@ -143,7 +145,7 @@ impl<'a> Trial<'a> {
                     assert!(fits || self.is_touched(&key), "wrong value on a walk");
                     met.insert(key);
                 }
-                Err(error) if self.is_told(&error) => return,
+                Err(error) if self.is_expected(&error) => return,
                 Err(error) => panic!("{error}"),
             }
         }
@@ -153,10 +155,10 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// All uids answer with a value of the key they were told of; plain ones, of one of those.
+    /// All uids answer with a value of the key they were returned for; plain ones, of one of those.
     pub fn read_by_uids(&self) {
         for (key, hint) in &self.hints {
-            let owners = &self.owners[&hint.uid()] | &self.untold;
+            let owners = &self.owners[&hint.uid()] | &self.unacknowledged;
             self.read_by(Hint::from(hint.uid()), &owners);
             if self.repeats {
                 self.read_by(*hint, &owners);
@@ -185,7 +187,7 @@ impl<'a> Trial<'a> {
                 let fits = is_open || owners.iter().any(had) || touched().any(|key| had(&key));
                 assert!(fits, "wrong value for {asked:?}: {} bytes", value.len());
             }
-            Err(error) => assert!(self.is_told(&error), "{error}"),
+            Err(error) => assert!(self.is_expected(&error), "{error}"),
         }
         match self.table.key_of_uid(asked) {
             Ok(None) => {}
@@ -193,7 +195,7 @@ impl<'a> Trial<'a> {
                 let fits = is_open || owners.contains(&key) || self.is_touched(&key);
                 assert!(fits, "wrong key for {asked:?}: {key:?}");
             }
-            Err(error) => assert!(self.is_told(&error), "{error}"),
+            Err(error) => assert!(self.is_expected(&error), "{error}"),
         }
     }
 
@@ -227,7 +229,7 @@ impl<'a> Trial<'a> {
         had.extend(new.clone());
         let may_refuse = match &outcome {
             Err(Error::Full { .. }) => true,
-            Err(error) => self.is_told(error),
+            Err(error) => self.is_expected(error),
             Ok(_) => false,
         };
         let allowed = self.model.entry(key.to_vec()).or_default();
@@ -265,7 +267,7 @@ impl<'a> Trial<'a> {
             assert!(!self.repaired || had.is_none_or(|had| *had == hint));
             self.learn(&key, hint);
         } else {
-            self.untold.insert(key.clone());
+            self.unacknowledged.insert(key.clone());
         }
         self.written(&key, Some(value), outcome.map(|_| true));
     }
@@ -301,7 +303,7 @@ impl<'a> Trial<'a> {
         }
         self.use_uids(round);
         self.use_times(round);
-        leased::use_all(self.table, |error| self.is_told(error));
+        leased::use_all(self.table, |error| self.is_expected(error));
         for number in 2000..2010u64 {
             self.count(key_of(number));
         }
@@ -325,7 +327,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Stores keys that expire, lets them live longer, for ever, or no more.
+    /// Stores keys that expire, lets them live longer, forever, or no more.
     fn use_times(&mut self, round: u64) {
         let count = mortal::KEYS.end - mortal::KEYS.start;
         for step in 0..20 {
@@ -350,7 +352,7 @@ impl<'a> Trial<'a> {
             };
             match touched {
                 Ok(_) | Err(Error::Full { .. }) => {}
-                Err(error) => assert!(self.is_told(&error), "{error}"),
+                Err(error) => assert!(self.is_expected(&error), "{error}"),
             }
         }
     }
@@ -369,13 +371,13 @@ impl<'a> Trial<'a> {
         match self.table.incr(&key, 1) {
             Ok(now) => {
                 let allowed = &self.model[&key];
-                // A counter that was lost begins anew.
+                // A counter that was lost begins again.
                 let fits = now == 1 || allowed.contains(&text(now - 1)) || self.is_touched(&key);
                 assert!(fits, "{now} for {}", String::from_utf8_lossy(&key));
                 self.written(&key, Some(text(now)), Ok(true));
             }
             Err(Error::NotACounter | Error::Full { .. }) => {}
-            Err(error) => assert!(self.is_told(&error), "{error}"),
+            Err(error) => assert!(self.is_expected(&error), "{error}"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use tavola::Table;
 
-/// Bytes of a file that this process has mapped by huge pages, as the kernel tells.
+/// Bytes of a file that this process has mapped by huge pages, as the kernel reports.
 fn on_huge_pages(path: &Path) -> u64 {
     let name = path.to_str().unwrap();
     let maps = fs::read_to_string("/proc/self/smaps").unwrap();
@@ -43,7 +43,7 @@ fn has_huge_page() -> bool {
 fn maintain_lays_the_table_on_huge_pages_where_the_kernel_can() {
     let dir = Dir::new();
     drop(Table::create(dir.table("t")).unwrap());
-    // Mapped by its name: the kernel tells of a new one's mapping by none.
+    // Mapped by its name: the kernel reports a new one's mapping without a name.
     let table = Table::open(dir.table("t")).unwrap();
     let keys = || (0..300_000u32).map(u32::to_le_bytes);
     for key in keys() {

@@ -23,7 +23,7 @@ fn build(table: &Table) {
     table.invalidate_tag(b"tag z").unwrap();
 }
 
-/// Where the item stands whose key or name this is, of so many bytes before and behind that.
+/// Where the item is whose key or name this is, of so many bytes before and behind that.
 fn place(image: &Image, name: &[u8], before: usize, behind: usize) -> std::ops::Range<usize> {
     let windows = image.bytes.windows(name.len());
     let found: Vec<usize> = windows
@@ -34,7 +34,7 @@ fn place(image: &Image, name: &[u8], before: usize, behind: usize) -> std::ops::
     found[0] - before..found[0] + name.len() + behind
 }
 
-fn told(found: Result<Option<Vec<u8>>>) -> Option<Vec<u8>> {
+fn value_of(found: Result<Option<Vec<u8>>>) -> Option<Vec<u8>> {
     match found {
         Ok(found) => found,
         Err(Error::Corrupt { .. }) => None,
@@ -52,9 +52,9 @@ fn flip_all(dir: &Dir, image: &Image, range: std::ops::Range<usize>, concerned: 
         let path = dir.table("flipped");
         flipped.write(&path);
         let table = Table::open(&path).unwrap();
-        let look = |is_repaired: bool| {
+        let check = |is_repaired: bool| {
             for (number, (key, names)) in KEYS.iter().enumerate() {
-                let found = told(table.get(key));
+                let found = value_of(table.get(key));
                 if concerned.contains(&number) {
                     continue;
                 }
@@ -62,16 +62,16 @@ fn flip_all(dir: &Dir, image: &Image, range: std::ops::Range<usize>, concerned: 
                 let wanted = is_there.then(|| VALUE.to_vec());
                 assert_eq!(found, wanted, "byte {at} bit {bit}, {is_repaired}");
             }
-            // Scans tell damage or end.
+            // Scans report damage or end.
             let _ = table.iter().try_for_each(|entry| entry.map(drop));
         };
-        look(false);
+        check(false);
         let _ = table.check().unwrap();
         let _ = table.remove_expired();
-        look(false);
+        check(false);
         table.repair().unwrap();
         assert_clean(&table);
-        look(true);
+        check(true);
         // All of it works: with the old tags, and with new ones of the same names.
         for _ in 0..2 {
             for (key, names) in KEYS {
@@ -99,7 +99,7 @@ fn flips_in_tags_and_in_the_tags_of_keys() {
     // Header and flags before the key; behind it the value, a gap, two tags.
     let key = place(&image, KEYS[0].0, 16, 21 + 7 + 16);
     flip_all(&dir, &image, key, &[0]);
-    // Header and uid before the name. Who has the tag may be missing for it; or the other tag, if
+    // Header and uid before the name. Keys with the tag may be missing for it; or the other tag, if
     // the repair finds its uid here first.
     let tag = place(&image, b"tag x", 16, 0);
     flip_all(&dir, &image, tag, &[0, 1]);

@@ -1,4 +1,4 @@
-//! Values with what stands beside them, read and changed into memory of the caller's, alone and
+//! Values with what is beside them, read and changed into memory of the caller's, alone and
 //! many at once.
 
 use crate::support::{Dir, assert_clean, over_every_table, value_of, version_of};
@@ -45,18 +45,18 @@ fn assert_entry(table: &Table, key: &[u8], value: &[u8], flags: u32, lives_an_ho
         ) && out == value
     );
     out = b"old".to_vec();
-    let told = table.get_entry_by_uid_into(hint, &mut out).unwrap();
-    assert!(fits(told.unwrap().attributes) && out == value);
+    let found = table.get_entry_by_uid_into(hint, &mut out).unwrap();
+    assert!(fits(found.unwrap().attributes) && out == value);
     for room in [value.len() + 9, value.len(), value.len() / 2, 0] {
         let mut out = vec![0xee; room];
         let copied = if room < value.len() { 0 } else { value.len() };
         for by_uid in [false, true] {
             out.fill(0xee);
-            let told = match by_uid {
+            let found = match by_uid {
                 true => table.get_entry_by_uid_to_slice(hint, &mut out),
                 false => table.get_entry_to_slice(key, &mut out),
             };
-            let (len, details) = told.unwrap().unwrap();
+            let (len, details) = found.unwrap().unwrap();
             assert!(
                 fits(details.attributes) && len == value.len(),
                 "{len} in {room}"
@@ -68,7 +68,7 @@ fn assert_entry(table: &Table, key: &[u8], value: &[u8], flags: u32, lives_an_ho
 }
 
 #[test]
-fn every_way_to_read_an_entry_tells_the_same() {
+fn every_kind_of_read_returns_the_same_entry() {
     over_every_table(options(), |table| {
         for len in LENGTHS {
             let value = vec![b'v'; len];
@@ -89,7 +89,7 @@ fn every_way_to_read_an_entry_tells_the_same() {
 }
 
 #[test]
-fn what_is_missing_is_told_and_leaves_nothing() {
+fn a_missing_key_is_reported_and_leaves_nothing() {
     over_every_table(options(), |table| {
         let hint = table.set_uid(b"gone", b"value").unwrap();
         table
@@ -158,18 +158,18 @@ fn a_value_is_taken_or_swapped_only_if_it_may_be() {
 
 /// What is looked at is what is taken, whatever becomes of the key meanwhile.
 #[test]
-fn a_value_that_changes_is_looked_at_again() {
+fn a_value_that_changes_is_read_again() {
     over_every_table(options(), |table| {
         let (mut seen, mut out) = (Vec::new(), Vec::new());
         table.set(b"key", b"first").unwrap();
-        let look = |value: &[u8]| {
+        let examine = |value: &[u8]| {
             seen.push(value.to_vec());
             match seen.len() {
                 1 => table.set(b"key", b"another"),
                 _ => Ok(()),
             }
         };
-        assert!(table.try_take(b"key", &mut out, look).unwrap());
+        assert!(table.try_take(b"key", &mut out, examine).unwrap());
         assert_eq!(seen, [b"first".to_vec(), b"another".to_vec()]);
         assert_eq!(out, b"another");
     });

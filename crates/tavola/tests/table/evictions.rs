@@ -1,4 +1,4 @@
-//! Keys that a cache evicts, told to who watches in the process.
+//! Keys that a cache evicts, reported to watchers in the process.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ fn evicted(table: &Table) -> u64 {
 }
 
 #[test]
-fn each_evicted_key_is_told_once_or_lost() {
+fn each_evicted_key_is_reported_once_or_lost() {
     const EACH: u32 = 30_000;
     let table = cache();
     table.watch_evictions(true).expect("watched");
@@ -43,7 +43,7 @@ fn each_evicted_key_is_told_once_or_lost() {
                     let key = u32::from_be_bytes(key);
                     assert_eq!((gone.key_len, gone.value_len), (4, 300));
                     assert_eq!(gone.attributes.flags, key % EACH);
-                    assert!(keys.insert(key), "{key} was told before");
+                    assert!(keys.insert(key), "{key} was reported before");
                 });
                 lost += more.expect("taken");
                 if is_last {
@@ -66,7 +66,7 @@ fn each_evicted_key_is_told_once_or_lost() {
 }
 
 #[test]
-fn a_key_that_is_gone_is_told_with_what_it_had() {
+fn an_evicted_key_is_reported_with_its_attributes() {
     let table = cache();
     table.watch_evictions(true).expect("watched");
     let hour = std::time::Duration::from_secs(3600);
@@ -77,21 +77,21 @@ fn a_key_that_is_gone_is_told_with_what_it_had() {
     table
         .mark(&long, tavola::Condition::Always, 0, 5)
         .expect("marked");
-    let mut is_told = false;
+    let mut is_reported = false;
     for number in 0..100_000u32 {
         table.set(number.to_le_bytes(), [0; 300]).expect("set");
-        let mut look = |gone: &Eviction<'_>| {
+        let mut check = |gone: &Eviction<'_>| {
             if gone.key_len != 20_000 {
                 return;
             }
-            is_told = true;
+            is_reported = true;
             assert_eq!((gone.key, gone.value_len), (&long[..256], 50_000));
             assert_eq!((gone.attributes.flags, gone.marks), (9, 5));
             assert!(matches!(gone.attributes.expiry, Expiry::After(left) if left <= hour));
         };
-        table.take_evictions(&mut look).expect("taken");
+        table.take_evictions(&mut check).expect("taken");
     }
-    assert!(is_told);
+    assert!(is_reported);
 }
 
 #[test]

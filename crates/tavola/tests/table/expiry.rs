@@ -1,5 +1,5 @@
 //! Keys that expire, and their flags: missing at once for everybody, kept or lost with the value as
-//! is told. Their memory, and their clock, are another file's (`expiry_system.rs`).
+//! is reported. Their memory, and their clock, are another file's (`expiry_system.rs`).
 
 use crate::support::patience::{Moment, in_time, let_pass};
 use crate::support::{Dir, Random, assert_clean, over_every_table, value_of};
@@ -68,17 +68,17 @@ fn live_and_expire(soon: Duration) -> Option<()> {
     keys.push((b"count".to_vec(), b"5".to_vec()));
     let reader = Table::open_read_only(dir.table("t")).unwrap();
     let fresh = Table::open_read_only(dir.table("t")).unwrap();
-    let look = |(key, _): &(Vec<u8>, _)| {
+    let read = |(key, _): &(Vec<u8>, _)| {
         let hint = table.uid_of(key).unwrap();
         let found = (reader.get(key).unwrap(), reader.ttl(key).unwrap());
         (hint, found, begun.elapsed())
     };
-    let looks: Vec<_> = keys.iter().map(look).collect();
+    let reads: Vec<_> = keys.iter().map(read).collect();
     if begun.elapsed() >= soon {
         return None;
     }
     let mut hints = Vec::new();
-    for ((_, value), (hint, (found, ttl), by)) in keys.iter().zip(looks) {
+    for ((_, value), (hint, (found, ttl), by)) in keys.iter().zip(reads) {
         hints.push(hint.expect("it lives"));
         assert_eq!(found.as_ref(), Some(value));
         let ttl = left(ttl);
@@ -310,7 +310,7 @@ fn tables_of_fixed_lengths_have_no_room_for_attributes() {
     assert_eq!(table.ttl(b"key").unwrap(), Some(Expiry::Never));
 }
 
-/// Against a map, with keys that live for ever, for long, or not at all.
+/// Against a map, with keys that live forever, for long, or not at all.
 #[test]
 fn agrees_with_a_map() {
     over_every_table(options(), |table| {
@@ -363,7 +363,7 @@ fn a_repair_keeps_times_and_flags() {
             );
             assert!(left(Some(entry.attributes.expiry)) <= HOUR);
         }
-        // The search for the expired goes on after it.
+        // The search for the expired continues after it.
         table.compact().unwrap();
         assert_eq!(table.len().unwrap(), shapes().len() as u64);
     });

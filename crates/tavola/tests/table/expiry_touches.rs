@@ -28,7 +28,7 @@ fn reads_that_miss(is_over: &AtomicBool, is_there: impl Fn() -> bool) -> Vec<(u6
 /// A key that is touched in time is there for every reader, however long that one was stopped
 /// between two of its steps: there are more of them than processors.
 #[test]
-fn who_touches_a_key_in_time_keeps_it_for_all() {
+fn a_touch_in_time_keeps_a_key_for_all() {
     let dir = Dir::new();
     let options = Table::options().max_size(64 << 20);
     let table = options.create(dir.table("t")).unwrap();
@@ -45,7 +45,7 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
     let begun = Instant::now();
     let mut until = lives_until();
     assert!(table.touch(b"key", ttl).unwrap());
-    let is_there = |way: usize| match way % 3 {
+    let is_there = |kind: usize| match kind % 3 {
         0 => table.contains(b"key").unwrap(),
         1 => {
             let hint = Hint::from_bits(hint.load(Relaxed));
@@ -53,12 +53,12 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
         }
         _ => table.iter().count() == 1,
     };
-    let read = |way| reads_that_miss(&is_over, || is_there(way));
+    let read = |kind| reads_that_miss(&is_over, || is_there(kind));
     let (late, missed) = std::thread::scope(|scope| {
-        // So many that one that loses its turn has to wait longer than the key has left.
+        // Enough that one that loses its turn has to wait longer than the key has left.
         let readers = 12 * std::thread::available_parallelism().map_or(1, usize::from);
         let readers: Vec<_> = (0..readers)
-            .map(|way| scope.spawn(move || read(way)))
+            .map(|kind| scope.spawn(move || read(kind)))
             .collect();
         let mut late = Vec::new();
         while begun.elapsed() < Duration::from_secs(3) {
@@ -66,7 +66,7 @@ fn who_touches_a_key_in_time_keeps_it_for_all() {
             if !table.touch(b"key", ttl).unwrap() {
                 set();
             }
-            // Who looks later sees it: a write may be on its way for a moment after it was done.
+            // A later read sees it: a write may be on its way for a moment after it was done.
             fence(SeqCst);
             let now = monotonic_ns();
             if now > until {

@@ -187,7 +187,7 @@ fn an_item_is_its_key_and_its_value() {
     assert_eq!(block_of(Table::options().max_size(8 << 20)), 24);
 }
 
-/// Keys of the table whose bits are flipped, each with its value and where its item stands.
+/// Keys of the table whose bits are flipped, each with its value and where its item is.
 struct Known {
     key: Vec<u8>,
     value: Vec<u8>,

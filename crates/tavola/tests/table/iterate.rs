@@ -89,7 +89,7 @@ fn a_walk_meets_what_stays_while_a_private_table_breathes() {
 }
 
 #[test]
-fn both_ways_of_walking_agree_on_a_quiet_table() {
+fn both_kinds_of_iteration_agree_on_a_quiet_table() {
     over_every_table(options(), |table| {
         assert!(table.iter().next_entry().unwrap().is_none());
         let mut model = BTreeMap::new();

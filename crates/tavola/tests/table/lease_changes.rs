@@ -54,7 +54,7 @@ fn what_was_changed_meanwhile_is_not_overwritten() {
             change(&key);
             assert!(!lease.fill(b"of before").unwrap(), "{number}");
             assert_eq!(table.get(&key).unwrap().unwrap(), after);
-            // Who asks next computes from what there is now.
+            // The next caller computes from what there is now.
             assert!(stale(table, &key).1.unwrap().fill(b"new").unwrap());
             let again = table.get_or_lease(&key, staler()).unwrap();
             assert!(matches!(again, Leased::Hit(value) if value == b"new"));
@@ -65,7 +65,7 @@ fn what_was_changed_meanwhile_is_not_overwritten() {
         let lease = stale(table, b"counter").1.unwrap();
         assert_eq!(table.incr(b"counter", 1).unwrap(), 8);
         assert!(!lease.fill(b"of before").unwrap());
-        // What failed stays told.
+        // The failure stays stored.
         assert!(won(table, KEY).fill(b"old").unwrap());
         let lease = stale(table, KEY).1.unwrap();
         assert!(lease.fail(HOUR, b"").unwrap());
@@ -112,7 +112,7 @@ fn numbered(number: u32) -> Vec<u8> {
 type Ending<'a> = &'a dyn Fn(&Table, &[u8]);
 
 /// A shard has records for a few leases only. One without a record must not store what was
-/// computed before its key was removed, either: nothing else tells it, as the key was missing
+/// computed before its key was removed, either: nothing else shows it, as the key was missing
 /// before and after.
 #[test]
 fn of_a_hundred_leases_of_a_shard_none_stores_what_was_removed_meanwhile() {

@@ -48,12 +48,12 @@ fn impossible_options_are_refused() {
         lasting().early(-1.0),
         lasting().early(f64::NAN),
     ] {
-        let told = table.get_or_lease(KEY, options).unwrap_err();
-        assert!(matches!(told, Error::BadOption { .. }), "{told}");
+        let error = table.get_or_lease(KEY, options).unwrap_err();
+        assert!(matches!(error, Error::BadOption { .. }), "{error}");
     }
     let fixed = options().fixed(8, 8).private().unwrap();
-    let told = fixed.get_or_lease(b"12345678", lasting()).unwrap_err();
-    assert!(matches!(told, Error::BadOption { .. }), "{told}");
+    let error = fixed.get_or_lease(b"12345678", lasting()).unwrap_err();
+    assert!(matches!(error, Error::BadOption { .. }), "{error}");
     let ages = Duration::MAX;
     let options = LeaseOptions::new(ages).stale(ages);
     assert!(won(&table, options).fill(b"value").unwrap());

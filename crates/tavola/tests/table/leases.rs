@@ -1,4 +1,4 @@
-//! Leases within a process: what is told when, who may store, and who wakes.
+//! Leases within a process: which answer comes when, which lease may store, and which waiter wakes.
 
 use crate::support::mount::Mount;
 use crate::support::patience::{MINUTE, Moment, in_time, let_pass};
@@ -80,7 +80,7 @@ fn one_wins_and_fills_and_all_hit() {
 }
 
 #[test]
-fn a_stale_value_is_served_while_one_computes_it_anew() {
+fn a_stale_value_is_served_while_one_computes_it_again() {
     over_every_table(options(), |table| {
         assert!(won(table, KEY, lasting()).fill(b"old").unwrap());
         let (value, lease) = stale(table, KEY);
@@ -109,7 +109,7 @@ fn a_lease_that_is_dropped_is_anothers_at_once() {
 }
 
 #[test]
-fn a_failure_is_told_until_its_time_is_over() {
+fn a_failure_is_returned_until_its_time_is_over() {
     over_every_table(options(), |table| {
         in_time(SOON, |pause| {
             let begun = Moment::now();
@@ -139,14 +139,14 @@ fn a_failure_is_told_until_its_time_is_over() {
             }
             other => panic!("{other:?}"),
         }
-        // Who removes the key ends that, too.
+        // Removing the key ends that, too.
         assert!(!table.remove(KEY).unwrap());
         assert!(won(table, KEY, lasting()).fill(b"value").unwrap());
     });
 }
 
 #[test]
-fn who_fails_to_compute_a_stale_value_leaves_it_to_be_served() {
+fn a_failed_computation_leaves_the_stale_value_to_be_served() {
     over_every_table(options(), |table| {
         assert!(won(table, KEY, lasting()).fill(b"old").unwrap());
         let lease = stale(table, KEY).1.unwrap();
@@ -178,7 +178,7 @@ fn a_lease_that_lasts_too_long_passes_on_and_its_value_is_refused() {
         let late = won(table, b"another", short);
         let_pass(SOON);
         assert!(late.fill(b"late").unwrap());
-        // One that failed after it had passed on tells nobody.
+        // One that failed after it had passed on is reported to nobody.
         let late = won(table, b"third", short);
         let_pass(SOON);
         let next = won(table, b"third", lasting());
@@ -211,7 +211,7 @@ fn what_was_set_or_removed_meanwhile_is_not_overwritten() {
             forget(&key);
             assert!(!lease.fill(b"of before").unwrap());
         }
-        // A stale value that was set anew, and one that is there no more because its time came.
+        // A stale value that was set again, and one that is there no more because its time came.
         assert!(won(table, b"stale", lasting()).fill(b"old").unwrap());
         let lease = stale(table, b"stale").1.unwrap();
         table.set(b"stale", b"set").unwrap();
@@ -220,12 +220,12 @@ fn what_was_set_or_removed_meanwhile_is_not_overwritten() {
             let begun = Moment::now();
             let ttl = Attributes::ttl(soon);
             table.set_with(b"gone", b"old", ttl).unwrap();
-            let told = table.get_or_lease(b"gone", staler()).unwrap();
+            let answer = table.get_or_lease(b"gone", staler()).unwrap();
             if begun.elapsed() >= soon {
                 return None;
             }
-            let Leased::Stale { lease, .. } = told else {
-                panic!("{told:?}");
+            let Leased::Stale { lease, .. } = answer else {
+                panic!("{answer:?}");
             };
             assert!(lease.is_some());
             let_pass(soon);
@@ -293,7 +293,7 @@ fn when_all_records_are_taken_a_lease_is_not_recorded() {
     assert_eq!(table.stats().unwrap().leases_unrecorded, 2);
     assert!(over.fill(b"value").unwrap());
     assert_eq!(hits(&table, b"over", lasting()), b"value");
-    // Who has the others still waits for them.
+    // The holders of the others still wait for them.
     waits(&table, &numbered(3));
     drop(leases);
     assert!(won(&table, b"another", lasting()).is_recorded());
@@ -311,8 +311,8 @@ fn failures_make_room_for_leases_the_first_to_end_first() {
     let lease = won(&table, b"another", lasting());
     assert!(lease.is_recorded());
     let is_failed = |number| {
-        let told = table.get_or_lease(numbered(number), lasting()).unwrap();
-        matches!(told, Leased::Failed { .. })
+        let answer = table.get_or_lease(numbered(number), lasting()).unwrap();
+        matches!(answer, Leased::Failed { .. })
     };
     let failed = (0..16).filter(|number| *number != 5).all(is_failed);
     assert!(failed);
@@ -340,7 +340,7 @@ fn of_many_threads_one_computes() {
 }
 
 #[test]
-fn an_error_is_returned_and_told_to_others() {
+fn an_error_is_returned_to_the_caller_and_to_others() {
     over_every_table(options(), |table| {
         let refused = |key: &[u8], pause| {
             let options = lasting().back_off(pause);
@@ -369,7 +369,7 @@ fn an_error_is_returned_and_told_to_others() {
 }
 
 #[test]
-fn who_panics_while_it_computes_gives_up() {
+fn a_panic_in_a_computation_gives_the_lease_up() {
     over_every_table(options(), |table| {
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let panics = || -> Result<Vec<u8>, BoxError> { std::panic::resume_unwind(Box::new(5)) };
@@ -422,13 +422,13 @@ fn a_value_is_computed_early_by_one() {
 }
 
 #[test]
-fn who_only_reads_hits_and_waits_and_wins_nothing() {
+fn a_read_only_handle_hits_and_waits_and_wins_nothing() {
     let dir = Dir::new();
     let table = options().create(dir.table("t")).unwrap();
     let reader = Table::open_read_only(dir.table("t")).unwrap();
     let refused = |key: &[u8]| {
-        let told = reader.get_or_lease(key, lasting()).unwrap_err();
-        assert!(matches!(told, Error::ReadOnly), "{told}");
+        let answer = reader.get_or_lease(key, lasting()).unwrap_err();
+        assert!(matches!(answer, Error::ReadOnly), "{answer}");
     };
     refused(KEY);
     let lease = won(&table, KEY, lasting());
@@ -442,12 +442,12 @@ fn who_only_reads_hits_and_waits_and_wins_nothing() {
             .fail(HOUR, b"why")
             .unwrap()
     );
-    let told = reader.get_or_lease(b"failed", lasting()).unwrap();
-    assert!(matches!(told, Leased::Failed { error, .. } if error == b"why"));
+    let answer = reader.get_or_lease(b"failed", lasting()).unwrap();
+    assert!(matches!(answer, Leased::Failed { error, .. } if error == b"why"));
     refused(b"another");
 }
 
-/// On a file system without room for the records: an error, and values all the same.
+/// On a file system without room for the records: an error, and values anyway.
 #[test]
 fn without_room_for_leases_each_computes() {
     let Some(mount) = Mount::tmpfs(16 << 20) else {
@@ -457,8 +457,8 @@ fn without_room_for_leases_each_computes() {
     table.set(KEY, b"value").unwrap();
     let filler = mount.fill("filler", 0);
     assert_eq!(hits(&table, KEY, lasting()), b"value");
-    let told = table.get_or_lease(b"another", lasting()).unwrap_err();
-    assert!(matches!(told, Error::Full { .. }), "{told}");
+    let answer = table.get_or_lease(b"another", lasting()).unwrap_err();
+    assert!(matches!(answer, Error::Full { .. }), "{answer}");
     let value = table.get_or_compute(b"another", lasting(), || Ok(b"value".to_vec()));
     assert_eq!(value.unwrap(), b"value");
     std::fs::remove_file(filler).unwrap();

@@ -49,7 +49,7 @@ fn every_size_of_value() {
     assert_clean(&table);
 }
 
-/// Every size of the key too: it stands in the block, in pages, or in both.
+/// Every size of the key too: it is in the block, in pages, or in both.
 #[test]
 fn every_size_of_key() {
     let dir = Dir::new();
@@ -105,9 +105,9 @@ fn sizes_around_the_edges_of_pages() {
     });
 }
 
-/// A key that differs from another in its last byte only, wherever that stands.
+/// A key that differs from another in its last byte only, wherever that is.
 #[test]
-fn long_keys_are_told_apart() {
+fn long_keys_are_distinguished() {
     over_every_table(Table::options().max_size(8 << 20), |table| {
         for len in [100, 16_000, 16_384, 40_000, 100_000] {
             let mut keys = [vec![1u8; len], vec![1u8; len], vec![1u8; len]];
@@ -197,7 +197,7 @@ fn key_and_value_of_four_gibibytes() {
         return;
     }
     assert!(available_memory() > 12 << 30, "too little memory");
-    // Words that tell where they stand.
+    // Words that say where they are.
     let word = |at: u64| at.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
     let len = (MOST - KEY.len() as u64) as usize;
     let mut value = Vec::with_capacity(len + 8);
@@ -252,7 +252,7 @@ fn counters_go_to_their_ends() {
 
 /// As many keys as a small table can hold, all different in one bit or another.
 #[test]
-fn keys_that_look_alike() {
+fn similar_keys() {
     over_every_table(Table::options().max_size(32 << 20), |table| {
         for number in 0..40_000u64 {
             let key = (1u128 << (number % 128) ^ u128::from(number / 128) << 100).to_le_bytes();

@@ -1,4 +1,5 @@
-//! Live keys are told from those that have expired or lost a tag and still take their room.
+//! Live keys are distinguished from those that have expired or lost a tag and still take their
+//! room.
 
 use crate::support::over_every_table;
 use std::time::Duration;

@@ -52,7 +52,7 @@ fn the_newest_are_dropped_and_counted() {
 }
 
 #[test]
-fn who_is_blocked_goes_on_when_the_drain_writes_or_ends() {
+fn a_blocked_writer_continues_when_the_drain_writes_or_ends() {
     let _watch = Watch::begin();
     over_every_log(Overload::Block, |log| {
         let room = SHEETS * 8;
@@ -77,7 +77,7 @@ fn who_is_blocked_goes_on_when_the_drain_writes_or_ends() {
     });
 }
 
-/// A thread that writes when it is told to, on one sheet.
+/// A thread that writes when it is asked to, on one sheet.
 fn slow(log: &Log, turn: &std::sync::Barrier, lines: &[&str]) {
     for line in lines {
         turn.wait();
@@ -121,7 +121,7 @@ fn join(threads: Vec<thread::ScopedJoinHandle<'_, ()>>) {
 }
 
 #[test]
-fn sheets_that_are_given_up_are_seen_by_who_found_none() {
+fn released_sheets_are_seen_by_writers_that_found_none() {
     over_every_log(Overload::Block, |log| {
         let drain = log.drain().unwrap();
         log.line(Level::Info, text(0, SHEET)).unwrap();

@@ -21,13 +21,13 @@ fn what_is_written_is_read_with_all_about_it() {
         log.line(Level::Info, "").unwrap();
         let mut reader = log.reader();
         let lines: Vec<_> = reader.lines().collect();
-        let told: Vec<_> = lines.iter().map(|line| (line.level, line.text)).collect();
+        let found: Vec<_> = lines.iter().map(|line| (line.level, line.text)).collect();
         let wanted: [(Level, &[u8]); 3] = [
             (Level::Error, b"\xff\0\n"),
             (Level::Trace, b"1 and 2"),
             (Level::Info, b""),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(found, wanted);
         for line in &lines {
             assert_eq!((line.pid, line.cut), (std::process::id(), 0));
             assert!(line.tid > 0 && line.is_shown);
@@ -126,8 +126,8 @@ fn threads_write_beside_each_other_and_the_order_is_that_of_time() {
             drain.finish(&mut kept).unwrap();
             assert!(kept.is_in_order());
             assert_eq!(kept.lines.len() as u64 + log.dropped(), threads * each);
-            // Who drops lines counts them first, and takes back those that the drain was faster
-            // with: a drain may have told of them by then.
+            // A writer that drops lines counts them first, and takes back those that the drain was
+            // faster with: a drain may have reported them by then.
             assert!(kept.dropped >= log.dropped());
             assert!(overload != Overload::Block || kept.dropped == 0);
             for thread in 0..threads {
@@ -207,7 +207,7 @@ fn a_thread_writes_to_many_logs_at_once() {
 }
 
 #[test]
-fn logs_and_pools_are_told_apart_and_options_are_checked() {
+fn logs_and_pools_are_distinguished_and_options_are_checked() {
     let table = Table::options().max_size(16 << 20).private().unwrap();
     let not_there = |outcome: Result<Log, Error>| matches!(outcome, Err(Error::NotThere { .. }));
     assert!(not_there(table.log("x")));
@@ -243,7 +243,7 @@ fn logs_and_pools_are_told_apart_and_options_are_checked() {
 
 #[test]
 #[cfg_attr(miri, ignore = "files")]
-fn who_opens_read_only_reads_and_follows() {
+fn a_read_only_handle_reads_and_follows() {
     let dir = Dir::new();
     let path = dir.table("own");
     let log = quiet(small(Overload::DropOldest).open(&path).unwrap());

@@ -214,7 +214,7 @@ fn another_file_with_the_kept_name_is_not_touched() {
 }
 
 /// A migration that was killed leaves a complete table under a name of its own, and maybe both
-/// names of the old file; the next one goes on.
+/// names of the old file; the next one continues.
 #[test]
 fn a_killed_migration_is_done_again() {
     let dir = Dir::new();

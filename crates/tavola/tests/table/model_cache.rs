@@ -9,7 +9,7 @@ use tavola::{Hint, Options, Table};
 use tavola_model::{Answer, Life, Model, Op, Refusal, Tags, agree, play_lossy};
 
 const MIB: u64 = 1 << 20;
-/// So many are tried until one keeps the ghost of a key.
+/// The most that are tried until one keeps the ghost of a key.
 const TABLES: u32 = 20;
 /// Tags that keys may have.
 const TAGS: u64 = 6;

@@ -1,5 +1,5 @@
-//! What is told of a table while it is used: rates of the last seconds, how long calls take, and
-//! what each shard does.
+//! What is reported of a table while it is used: rates of the last seconds, how long calls take,
+//! and what each shard does.
 
 use crate::support::{Dir, over_every_table};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use tavola::{Attributes, Expiry, Latencies, ShardStats, Stats, Table};
 
 const MIB: u64 = 1 << 20;
 
-/// What was counted and is not told twice.
+/// What was counted and is not reported twice.
 fn counts(stats: &Stats) -> [u64; 3] {
     [stats.hits, stats.misses, stats.writes]
 }
@@ -18,13 +18,13 @@ fn recent_counts(stats: &Stats) -> [u64; 3] {
 }
 
 #[test]
-fn what_was_done_lately_is_told_to_all() {
-    let in_time = (0..100).any(|_| do_some_and_look());
+fn recent_rates_are_reported_to_all() {
+    let in_time = (0..100).any(|_| check_recent_rates());
     assert!(in_time, "the machine is never fast enough");
 }
 
 /// False: it took so long that a sample in between may be of the last second.
-fn do_some_and_look() -> bool {
+fn check_recent_rates() -> bool {
     let begun = Instant::now();
     let dir = Dir::new();
     let path = dir.table("cache");
@@ -46,11 +46,11 @@ fn do_some_and_look() -> bool {
     let only_reads = Table::open_read_only(&path).unwrap();
     let other = Table::open(&path).unwrap();
     let readers = [&only_reads, &other, &table];
-    let told = readers.map(|reader| reader.stats().unwrap());
+    let stats_of_readers = readers.map(|reader| reader.stats().unwrap());
     if begun.elapsed() > Duration::from_millis(1400) {
         return false;
     }
-    for stats in told {
+    for stats in stats_of_readers {
         assert_eq!(counts(&stats), [30, 10, 30]);
         assert_eq!(recent_counts(&stats), [30, 10, 30]);
         let last = stats.recent[0];
@@ -73,7 +73,7 @@ fn do_some_and_look() -> bool {
 }
 
 #[test]
-fn samples_of_many_threads_never_tell_of_more_than_was_done() {
+fn samples_of_many_threads_never_count_more_than_was_done() {
     let dir = Dir::new();
     let options = Table::options().capacity(4 * MIB);
     let table = options.create(dir.table("cache")).unwrap();
@@ -121,7 +121,7 @@ fn sum(table: &Table, of: impl Fn(&ShardStats) -> u64) -> u64 {
 }
 
 #[test]
-fn shards_tell_of_what_they_hold_and_of_changes() {
+fn shards_report_contents_and_changes() {
     over_every_table(Table::options().max_size(64 * MIB), |table| {
         let stats = table.stats().unwrap();
         let shards = table.shard_stats().unwrap();
@@ -166,7 +166,7 @@ fn shards_tell_of_what_they_hold_and_of_changes() {
 }
 
 #[test]
-fn shards_tell_of_evictions() {
+fn shards_report_evictions() {
     let options = Table::options().capacity(MIB).max_size(16 * MIB).shards(4);
     let table = options.private().unwrap();
     for number in 0..50_000u32 {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use tavola::{Attributes, Table};
 
-/// So many that the participants begin with a page of memory.
+/// Enough that the participants begin with a page of memory.
 const SHARDS: u32 = 8;
 /// As docs/internals/format.md has them.
 const PARTICIPANTS: usize = 4096 + 1536 * SHARDS as usize;
@@ -82,7 +82,7 @@ fn read(table: &Table, key: &[u8]) -> u64 {
     6
 }
 
-/// All memory of the table may only be read meanwhile, but for the slots of participants: a lock
+/// All memory of the table may only be read meanwhile, except the slots of participants: a lock
 /// that is taken, or any other word that is written, ends the process by a signal.
 #[test]
 fn it_takes_no_lock_and_writes_to_nothing_but_a_counter() {
@@ -100,7 +100,7 @@ fn it_takes_no_lock_and_writes_to_nothing_but_a_counter() {
     assert!(notes.len() > KEYS.len(), "what is noted is seen: {notes:?}");
     let whole = Mapped::of(&path);
     let parts = [0..PARTICIPANTS, SAMPLES..whole.len()];
-    // Whoever asks takes a sample if one is due: just now, so that none is for a second.
+    // A call takes a sample if one is due: just now, so that none is for a second.
     std::thread::sleep(SAMPLE_AFTER);
     table.stats().unwrap();
     parts.iter().for_each(|part| whole.protect(part, true));
@@ -112,7 +112,7 @@ fn it_takes_no_lock_and_writes_to_nothing_but_a_counter() {
     assert_eq!(counted, [(hits_at(&table), (first, first + again))]);
 }
 
-/// However often: but for the samples that are taken about once a second, and times of calls.
+/// However often: except the samples that are taken about once a second, and times of calls.
 #[test]
 fn however_often_nothing_but_counters_changes() {
     let dir = Dir::new();

@@ -67,7 +67,7 @@ fn keys_are_gone_as_soon_as_one_of_their_tags_is_invalidated() {
         assert_eq!(table.get_by_uid(uid).unwrap(), None);
         assert!(!table.set_by_uid(uid, b"12345678").unwrap());
         assert!(!invalidate(table, "x") && !invalidate(table, "never"));
-        // Set anew, with the tag made anew.
+        // Set again, with the tag made again.
         set(table, b"a", b"5", &["x"]);
         assert!(is_there(table, b"a") && !is_there(table, b"b"));
         assert!(invalidate(table, "y") && !is_there(table, b"c") && is_there(table, b"a"));
@@ -186,7 +186,7 @@ fn a_value_that_changes_keeps_its_tags() {
 }
 
 #[test]
-fn a_key_that_is_set_anew_has_no_tags_any_more() {
+fn a_key_that_is_set_again_has_no_tags() {
     let sets: [(&str, Act); 6] = [
         ("set", |t, k| t.set(k, b"2").unwrap()),
         ("set a word", |t, k| t.set(k, b"12345678").unwrap()),
@@ -214,7 +214,7 @@ fn a_key_that_is_set_anew_has_no_tags_any_more() {
 }
 
 #[test]
-fn what_is_missing_for_a_tag_is_missing_for_those_who_write() {
+fn keys_of_an_invalidated_tag_are_missing_for_writers_too() {
     let writes: [(&str, Act); 8] = [
         ("add", |t, k| assert!(t.add(k, b"2").unwrap())),
         ("replace", |t, k| assert!(!t.replace(k, b"2").unwrap())),

@@ -90,7 +90,7 @@ fn what_is_missing_leaves_the_buffer() {
     });
 }
 
-/// Whatever bucket a key stands in, and whether its table is mapped yet.
+/// Whatever bucket a key is in, and whether its table is mapped yet.
 #[test]
 fn every_key_of_many() {
     let dir = Dir::new();
@@ -147,7 +147,7 @@ fn tables_of_fixed_lengths() {
     }
 }
 
-/// What is read is one value, whole; behind it stands what stood there before, or zeros.
+/// What is read is one value, whole; behind it is what stood there before, or zeros.
 fn assert_whole(key: &[u8], out: &[u8], len: usize) {
     assert!(version_of(key, &out[..len]).is_some(), "torn: {len} bytes");
     let rest = &out[len..];

@@ -1,5 +1,5 @@
-//! Uids: stable while the key lives, whatever becomes of its value and its bytes; told apart from
-//! those of other keys by their generation; the same answers by uid as by key.
+//! Uids: stable while the key lives, whatever becomes of its value and its bytes; distinguished
+//! from those of other keys by their generation; the same answers by uid as by key.
 
 use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value_of, version_of};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

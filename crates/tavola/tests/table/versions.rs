@@ -79,7 +79,7 @@ fn each_change_of_a_value_gives_another_version_and_nothing_else_does() {
 }
 
 #[test]
-fn what_is_stored_by_conditions_is_told_with_its_token() {
+fn a_conditional_write_returns_its_token() {
     for versions in [true, false] {
         over_every_table(options().versions(versions), |table| {
             let how = |condition| StoreOptions {
@@ -141,7 +141,7 @@ fn a_version_can_be_asked_for() {
 }
 
 #[test]
-fn what_a_key_has_is_kept_or_given_anew() {
+fn attributes_of_a_key_are_kept_or_replaced() {
     over_every_table(options(), |table| {
         table
             .set_with(b"k", b"v", Attributes::default().with_flags(7))

@@ -42,7 +42,7 @@ impl Counts<'_> {
         [stats.hits, stats.misses, stats.sets, stats.removes, changes]
     }
 
-    /// Hits, misses, sets, removes, and changes that the shards tell of.
+    /// Hits, misses, sets, removes, and changes that the shards report.
     #[track_caller]
     fn are(&mut self, more: [u64; 5], what: &str) {
         let now = self.now();
@@ -102,7 +102,7 @@ fn each_call_counts_once() {
 
 /// A counter whose key is too long to count in place is text.
 #[test]
-fn what_takes_two_ways_counts_once() {
+fn a_change_in_two_steps_counts_once() {
     let table = cache();
     let mut counts = Counts::of(&table);
     let long = [b'k'; 20_000];
@@ -162,7 +162,7 @@ fn what_removes_in_the_end_is_no_set() {
     counts.are([0, 0, 1, 0, changes], "what expired went by itself");
 }
 
-/// Whoever makes rates of them would take a step back for a count that began anew.
+/// A reader that makes rates of them would take a step back for a count that began again.
 #[test]
 fn no_count_ever_goes_back() {
     let table = cache();
@@ -186,7 +186,7 @@ fn no_count_ever_goes_back() {
     assert_eq!((stats.sets, stats.removes), (20_000, 20_000));
 }
 
-/// Rounds that were lost are none of their own.
+/// Rounds that were lost do not count.
 #[test]
 fn under_contention_each_call_counts_once() {
     let table = cache();
@@ -226,10 +226,10 @@ fn leases_are_no_writes() {
     counts.are([0, 1, 0, 0, 0], "won");
     assert!(lease.fail(Duration::from_secs(60), b"why").unwrap());
     counts.are([0, 0, 0, 0, 0], "failed");
-    let told = table.get_or_lease(b"other", minute()).unwrap();
-    assert!(matches!(told, Leased::Failed { .. }));
+    let answer = table.get_or_lease(b"other", minute()).unwrap();
+    assert!(matches!(answer, Leased::Failed { .. }));
     drop(table.get_or_lease(b"third", minute()).unwrap());
-    counts.are([0, 2, 0, 0, 0], "told of it; given up");
+    counts.are([0, 2, 0, 0, 0], "a failure; given up");
     let Leased::Won(lease) = table.get_or_lease(b"third", minute()).unwrap() else {
         panic!("it was given up");
     };

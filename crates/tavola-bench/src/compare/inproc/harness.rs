@@ -18,7 +18,7 @@ use crate::duty::{Lines, answer};
 use crate::order::{Order, share};
 use crate::{Error, Result};
 
-/// So many operations go by between two looks at the clock.
+/// The operations between two readings of the clock.
 const STRIDE: usize = 64;
 /// Phases that change nothing are gone through again until so much time has passed.
 const LEAST_NS: u64 = 100_000_000;

@@ -55,7 +55,7 @@ trait Store: Sync {
 ///
 /// # Errors
 ///
-/// A job that cannot be understood or done; the leader is told as well.
+/// A job that cannot be understood or done; the leader gets the error as well.
 pub fn work(text: &str) -> Result<()> {
     let done = serde_json::from_str::<Job>(text)
         .map_err(|error| Error::io("understanding the job")(error))
@@ -80,7 +80,7 @@ fn run(job: &Job) -> Result<()> {
         "moka" => harness::run(job, &others::Moka::new(keys), memory),
         other => Err(Error::option(
             "peers",
-            format!("{other} is none of this program"),
+            format!("this program has no store {other}"),
         )),
     }
 }

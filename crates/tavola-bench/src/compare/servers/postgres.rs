@@ -92,7 +92,7 @@ pub(super) fn start_again(transport: Transport, cpu: usize, dir: &Path) -> Resul
     }
 }
 
-/// The cluster is told before it serves, as there may be nobody here who can ask it.
+/// The cluster is set up before it serves, as there may be nobody here who can ask it.
 fn make_tablespace(shelf: &Path, room: &Path) -> Result<(), String> {
     let place = self::shelf(room, TABLESPACE)?;
     let mut single = command(&folder()?.join("postgres"));
@@ -102,12 +102,12 @@ fn make_tablespace(shelf: &Path, room: &Path) -> Result<(), String> {
     let mut child = single.spawn().map_err(|error| error.to_string())?;
     let place = place.display().to_string().replace('\'', "''");
     let statement = format!("CREATE TABLESPACE {TABLESPACE} LOCATION '{place}'\n");
-    let told = child
+    let written = child
         .stdin
         .take()
         .map(|mut input| input.write_all(statement.as_bytes()));
     let ended = child.wait().map_err(|error| error.to_string())?;
-    match (told, ended.success()) {
+    match (written, ended.success()) {
         (Some(Ok(())), true) => Ok(()),
         _ => Err("PostgreSQL cannot be set up: it makes no tablespace".to_owned()),
     }

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const ROOM_MIB: u64 = 16;
 const SCRIPT: &str = "mount -t tmpfs -o size=16m,mode=0777 torment \"$1\" && shift && exec \"$@\"";
 const FULL_VALUE_BYTES: u64 = 32_000;
-/// Puts before the file system is filled: a store that is made anew has been made once.
+/// Puts before the file system is filled: a store that is made again has been made once.
 const FIRST: u64 = 64;
 /// Four times what fits.
 const PUTS: u64 = 2 << 10;
@@ -25,7 +25,7 @@ const MANY_KEYS: u64 = 1 << 30;
 /// A put may pass over all data.
 const PASSES: u32 = 2;
 
-/// What the process in the mount namespace is told.
+/// The job of the process in the mount namespace.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Inside {
     inside: String,
@@ -156,11 +156,11 @@ fn fill(ground: &mut Ground<'_>) -> Trying<Verdict> {
         };
         ground.starter.run(&job, bound)
     };
-    let (looked, removed) = (after(Role::Look, 3)?, after(Role::Remove, 4)?);
+    let (verified, removed) = (after(Role::VerifyFull, 3)?, after(Role::Remove, 4)?);
     Ok(judge_full(
         acked,
         filled,
-        looked,
+        verified,
         removed,
         ground.subject.cache,
     ))
@@ -169,7 +169,7 @@ fn fill(ground: &mut Ground<'_>) -> Trying<Verdict> {
 fn judge_full(
     acked: u64,
     filled: Option<Ended>,
-    looked: Option<Ended>,
+    verified: Option<Ended>,
     removed: Option<Ended>,
     cache: bool,
 ) -> Verdict {
@@ -189,7 +189,7 @@ fn judge_full(
         (None, Some(why)) => (format!("after {values} an error: {why}"), Outcome::Refuses),
         (None, None) => (format!("all {values} taken"), Outcome::Holds),
     };
-    let (state, sentence) = after_full(looked, cache);
+    let (state, sentence) = after_full(verified, cache);
     let mut said = vec![format!("{ROOM_MIB} MiB"), filling, sentence];
     if state != Outcome::Ruined {
         let answer = removed.as_ref().and_then(|ended| ended.answer.as_ref());
@@ -211,14 +211,14 @@ fn judge_full(
 }
 
 /// What the store is like once it was full.
-fn after_full(looked: Option<Ended>, cache: bool) -> (Outcome, String) {
-    let Some(looked) = looked else {
+fn after_full(verified: Option<Ended>, cache: bool) -> (Outcome, String) {
+    let Some(verified) = verified else {
         return (
             Outcome::Ruined,
             "a process that opens it afterwards hangs".to_owned(),
         );
     };
-    let (answer, fault) = (looked.answer.as_ref(), looked.fault());
+    let (answer, fault) = (verified.answer.as_ref(), verified.fault());
     let (Some(answer), None) = (answer, &fault) else {
         let why = fault.unwrap_or_default();
         return (
@@ -268,10 +268,10 @@ mod tests {
             signal: Some(7),
             ..Ended::default()
         });
-        let outcome = |filled: &Option<Ended>, looked: &Option<Ended>, cache| {
-            judge_full(9, filled.clone(), looked.clone(), whole.clone(), cache).outcome
+        let outcome = |filled: &Option<Ended>, verified: &Option<Ended>, cache| {
+            judge_full(9, filled.clone(), verified.clone(), whole.clone(), cache).outcome
         };
-        for (filled, looked, cache, expected) in [
+        for (filled, verified, cache, expected) in [
             (&refused, &whole, false, Outcome::Refuses),
             (&whole, &whole, false, Outcome::Holds),
             (&bus, &whole, false, Outcome::Dies),
@@ -280,7 +280,7 @@ mod tests {
             (&whole, &less, true, Outcome::Holds),
             (&None, &whole, false, Outcome::Hangs),
         ] {
-            assert_eq!(outcome(filled, looked, cache), expected);
+            assert_eq!(outcome(filled, verified, cache), expected);
         }
     }
 }

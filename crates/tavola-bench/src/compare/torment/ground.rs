@@ -18,7 +18,7 @@ pub(super) const KEYS: u64 = 16;
 /// A process that takes longer than its trial's bound ends by itself some time after.
 const SPARE: u32 = 4;
 
-/// A server that a store is asked through, and that can be made anew.
+/// A server that a store is asked through, and that can be made again.
 pub(in crate::compare) trait Served {
     /// Stops it and starts an empty one; its address.
     fn renew(&mut self) -> Result<String>;
@@ -40,9 +40,9 @@ pub(super) struct Extent {
     pub(super) kills: u32,
     /// Kills of a server.
     pub(super) server_kills: u32,
-    /// Who is started, and has done nothing after so long, hangs.
+    /// A started process that has done nothing after this time hangs.
     pub(super) bound: Duration,
-    /// Who does nothing for so long after another has died hangs.
+    /// A process that does nothing for this time after another has died hangs.
     pub(super) mourning: Duration,
     /// Puts beside an old reader, and how long they may take.
     pub(super) churn: u64,

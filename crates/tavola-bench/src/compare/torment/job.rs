@@ -1,4 +1,4 @@
-//! What a process of a trial is told, notes and answers, and the values it puts.
+//! What a process of a trial gets, notes and answers, and the values it puts.
 //!
 //! Job and answer are one flat JSON object each, so that the programs in C, Ruby and PHP can read
 //! them without a library; they make the same values and notes.
@@ -29,20 +29,20 @@ use crate::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Role {
-    /// Puts values in order, from `from` on, until it is told to stop; `ops` of them at most.
+    /// Puts values in order, from `from` on, until it is asked to stop; `ops` of them at most.
     Write,
-    /// Gets keys of all `prefixes` at random and looks at the values, until it is told to stop.
+    /// Gets keys of all `prefixes` at random and looks at the values, until it is asked to stop.
     Read,
-    /// Looks whether all is there that writers were told is written, and whether a put works.
+    /// Checks that all acknowledged writes are there, and whether a put works.
     Verify,
     /// The same without a put: the disk may be full.
-    Look,
+    VerifyFull,
     /// Removes the first half of the keys that were written, then puts a few.
     Remove,
     /// Puts and gets one value of `key_bytes` and `value_bytes`.
     Probe,
     /// Opens the store, reads, keeps what it has read from (a snapshot, where there are), and
-    /// waits until it is told to stop.
+    /// waits until it is asked to stop.
     Hold,
     /// Adds one to a counter, `ops` times.
     Count,
@@ -101,7 +101,7 @@ pub(super) struct Answer {
     pub(super) good: u64,
     /// Keys that are missing, or have an older value than they must.
     pub(super) lost: u64,
-    /// Keys whose value is none that was ever put, or is cut short.
+    /// Keys whose value was never put, or is cut short.
     pub(super) torn: u64,
     /// Puts and gets work.
     pub(super) works: bool,
@@ -162,9 +162,9 @@ impl Board {
         })
     }
 
-    pub(super) fn tell_to_stop(&self) -> Result<()> {
-        let told = self.file.write_all_at(&1u64.to_ne_bytes(), 0);
-        told.map_err(Error::io("telling processes to stop"))
+    pub(super) fn ask_to_stop(&self) -> Result<()> {
+        let written = self.file.write_all_at(&1u64.to_ne_bytes(), 0);
+        written.map_err(Error::io("asking processes to stop"))
     }
 
     pub(super) fn is_to_stop(&self) -> Result<bool> {
@@ -257,12 +257,12 @@ mod tests {
         assert_eq!(leader.notes(2).unwrap(), notes);
         assert_eq!(leader.notes(1).unwrap(), Notes::default());
         assert!(!member.is_to_stop().unwrap());
-        leader.tell_to_stop().unwrap();
+        leader.ask_to_stop().unwrap();
         assert!(member.is_to_stop().unwrap());
     }
 
     #[test]
-    fn a_value_tells_its_number_and_notices_damage() {
+    fn a_value_shows_its_number_and_notices_damage() {
         let key = key_of('a', 7);
         let whole = value_of(&key, 519, 900);
         assert_eq!(number_of(&key, &whole, 900), Some(519));

@@ -1,9 +1,9 @@
 //! Trials in which a process gets SIGKILL, again and again: a busy writer beside a reader and
 //! another writer, or the server under two writers and a reader.
 //!
-//! Afterwards the others must go on, or notice that their server is gone; the store must open, and
-//! every put that had returned be there, whole. A store that broke is taken away, and the next kill
-//! is done on a new one.
+//! Afterwards the others must continue, or notice that their server is gone; the store must open,
+//! and every put that had returned be there, whole. A store that broke is taken away, and the next
+//! kill is done on a new one.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const ENOUGH: u32 = 3;
 const VICTIM: u64 = 1;
 const READER: u64 = 2;
 const OTHER: u64 = 3;
-const LOOKING: u64 = 4;
+const VERIFYING: u64 = 4;
 /// A writer lives so many milliseconds at most, after its first put.
 const LIFE_MS: u64 = 60;
 /// A server lives so many milliseconds at least, once all are at work, and as many more at most.
@@ -108,7 +108,7 @@ fn kill_a_writer(ground: &mut Ground<'_>, tally: &mut Tally, last: &mut [u64; 2]
     last[1] = board.notes(OTHER)?.acked.max(last[1]);
     drop(others);
     for (prefixes, from) in [("a", last[0]), ("b", last[1])] {
-        if !look(ground, &job, prefixes, from, ground.extent.mourning, tally)? {
+        if !verify(ground, &job, prefixes, from, ground.extent.mourning, tally)? {
             break;
         }
     }
@@ -183,7 +183,7 @@ fn is_busy(
     Ok(busy == Some(true))
 }
 
-/// Those who live must go on, and end when they are told to.
+/// Checks that the survivors continue, and end when they are asked to.
 fn watch_others(
     ground: &mut Ground<'_>,
     board: &Board,
@@ -194,13 +194,13 @@ fn watch_others(
     let mut hung = false;
     for (slot, member) in others.iter_mut() {
         let before = board.notes(*slot)?.ops;
-        let goes_on = wait_until(bound, || {
+        let continued = wait_until(bound, || {
             let moved = board.notes(*slot)?.ops > before;
             Ok((moved || member.ended()?.is_some()).then_some(()))
         })?;
-        hung |= goes_on.is_none();
+        hung |= continued.is_none();
     }
-    board.tell_to_stop()?;
+    board.ask_to_stop()?;
     for (slot, member) in others.iter_mut() {
         let which = match *slot {
             READER => "the reader",
@@ -222,7 +222,7 @@ fn watch_others(
 }
 
 /// Looks whether the store opens, what is in it, and whether a put works. Returns whether it does.
-fn look(
+fn verify(
     ground: &mut Ground<'_>,
     job: &Job,
     prefixes: &str,
@@ -232,7 +232,7 @@ fn look(
 ) -> Result<bool> {
     let job = Job {
         role: Role::Verify,
-        slot: LOOKING,
+        slot: VERIFYING,
         prefixes: prefixes.to_owned(),
         from,
         keys: KEYS,
@@ -312,7 +312,7 @@ fn kill_a_server(ground: &mut Ground<'_>, tally: &mut Tally) -> Trying<()> {
     let begun = Instant::now();
     tally.kills += 1;
     watch_clients(ground, &mut clients, tally)?;
-    board.tell_to_stop()?;
+    board.ask_to_stop()?;
     if let Err(why) = ground.start_server_again() {
         tally.unopened += 1;
         tally.because(|| why);
@@ -323,7 +323,7 @@ fn kill_a_server(ground: &mut Ground<'_>, tally: &mut Tally) -> Trying<()> {
     for (slot, prefixes) in [(VICTIM, "a"), (OTHER, "b")] {
         let acked = board.notes(slot)?.acked;
         tally.puts += acked;
-        look(ground, &job, prefixes, acked, bound * 2, tally)?;
+        verify(ground, &job, prefixes, acked, bound * 2, tally)?;
     }
     // A server that nobody can ask does not serve.
     tally.unopened += tally.hung - hung;
@@ -331,7 +331,7 @@ fn kill_a_server(ground: &mut Ground<'_>, tally: &mut Tally) -> Trying<()> {
     Ok(())
 }
 
-/// The clients of a dead server must notice, though they are never told to stop.
+/// The clients of a dead server must notice, though they are never asked to stop.
 fn watch_clients(ground: &mut Ground<'_>, clients: &mut [Member], tally: &mut Tally) -> Result<()> {
     // All have as long, and have had it when one has.
     let mut bound = ground.extent.mourning;
@@ -456,7 +456,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_worst_counts_and_is_told() {
+    fn the_worst_counts_and_is_reported() {
         let tally = || Tally {
             kills: 3,
             puts: 900,

@@ -7,7 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `stores` | the stores, and what they promise |
-//! | `job` | what a process is told, notes and answers; values that say what they are |
+//! | `job` | what a process gets, notes and answers; values that say what they are |
 //! | `processes`, `ground` | processes, started and killed; where a trial takes place |
 //! | `kills`, `full`, `trials` | what is done, and how it is judged |
 //! | `worker` | a process of a trial, for the stores this program can use by itself |
@@ -76,7 +76,7 @@ enum Outcome {
     Holds,
     /// Values that had been written are gone, or were read wrong.
     Loses,
-    /// A process waits for ever.
+    /// A process waits forever.
     Hangs,
     /// Others die, too.
     Dies,

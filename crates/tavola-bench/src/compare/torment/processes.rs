@@ -20,10 +20,10 @@ const GLANCE: Duration = Duration::from_millis(1);
 pub struct Program {
     /// The program.
     pub program: PathBuf,
-    /// What stands before the job.
+    /// What is before the job.
     pub args: Vec<String>,
     /// The store lives in the memory of this process and those that it forks: so it is started
-    /// once, and told on its input whom to fork and whom to kill.
+    /// once, and gets lines on its input that say what to fork and what to kill.
     pub forks: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn signal_name(signal: i32) -> String {
 pub(super) struct Starter {
     program: Program,
     /// Where answers and complaints go.
-    desk: PathBuf,
+    folder: PathBuf,
     host: Option<Host>,
     count: u64,
 }
@@ -92,11 +92,11 @@ struct Host {
 }
 
 impl Starter {
-    pub(super) fn new(program: &Program, desk: &Path) -> Result<Self> {
-        fs::create_dir_all(desk).map_err(Error::io("making a folder for a trial"))?;
+    pub(super) fn new(program: &Program, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(Error::io("making a folder for a trial"))?;
         let mut starter = Self {
             program: program.clone(),
-            desk: desk.to_owned(),
+            folder: folder.to_owned(),
             host: None,
             count: 0,
         };
@@ -128,22 +128,22 @@ impl Starter {
     }
 
     fn file(&self, name: &str) -> Result<File> {
-        File::create(self.desk.join(name)).map_err(Error::io("making a file for a trial"))
+        File::create(self.folder.join(name)).map_err(Error::io("making a file for a trial"))
     }
 
     pub(super) fn start(&mut self, job: &Job) -> Result<Member> {
         self.count += 1;
         let name = format!("{}", self.count);
-        let out = self.desk.join(format!("{name}.out"));
-        let err = self.desk.join(format!("{name}.err"));
+        let out = self.folder.join(format!("{name}.out"));
+        let err = self.folder.join(format!("{name}.err"));
         let job = Job {
             out: out.clone(),
             ..job.clone()
         };
         let text = serde_json::to_string(&job).expect("jobs have a JSON form");
         if let Some(host) = &mut self.host {
-            host.tell(&format!("start {text}\n"))?;
-            let end = self.desk.join(format!("{name}.out.end"));
+            host.write_line(&format!("start {text}\n"))?;
+            let end = self.folder.join(format!("{name}.out.end"));
             return Ok(Member {
                 out,
                 err,
@@ -183,7 +183,7 @@ impl Starter {
             }
             Life::Forked { .. } => {
                 if let Some(host) = &mut self.host {
-                    host.tell(&format!("kill {}\n", member.out.display()))?;
+                    host.write_line(&format!("kill {}\n", member.out.display()))?;
                 }
                 member.wait(Duration::from_secs(5))?;
             }
@@ -193,16 +193,16 @@ impl Starter {
 }
 
 impl Host {
-    fn tell(&mut self, line: &str) -> Result<()> {
-        let told = self.input.write_all(line.as_bytes());
-        told.map_err(Error::io("telling a process to fork or to kill"))
+    fn write_line(&mut self, line: &str) -> Result<()> {
+        let written = self.input.write_all(line.as_bytes());
+        written.map_err(Error::io("asking a process to fork or to kill"))
     }
 }
 
 impl Drop for Host {
     /// It kills whom it has forked when its input ends.
     fn drop(&mut self) {
-        let _ = self.tell("end\n");
+        let _ = self.write_line("end\n");
         let deadline = Instant::now() + Duration::from_secs(2);
         while Instant::now() < deadline {
             if let Ok(Some(_)) = self.child.try_wait() {
@@ -217,7 +217,7 @@ impl Drop for Host {
 
 enum Life {
     Spawned(Child),
-    /// The host tells how it ended in this file.
+    /// The host writes how it ended to this file.
     Forked {
         end: PathBuf,
     },
@@ -269,7 +269,7 @@ impl Member {
         }))
     }
 
-    /// Waits for its end, but not for ever.
+    /// Waits for its end, but not forever.
     pub(super) fn wait(&mut self, bound: Duration) -> Result<Option<Ended>> {
         wait_until(bound, || self.ended())
     }

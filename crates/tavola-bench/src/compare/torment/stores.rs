@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::compare::facts;
 
-/// Who may have a store open at once.
+/// Which processes may have a store open at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Company {
     /// Readers and writers, any number.
@@ -33,19 +33,19 @@ pub(super) struct Subject {
     pub(super) company: Company,
     /// It may throw out what was written.
     pub(super) cache: bool,
-    /// It is made once from all its keys, and made anew to change any.
+    /// It is made once from all its keys, and made again to change any.
     pub(super) built: bool,
     /// It is kept by a server.
     pub(super) served: bool,
     /// Smallest value; the longer, the longer a writer is at it.
     pub(super) value_bytes: u64,
-    /// Each put writes all anew: of many puts only so manieth part is done.
+    /// Each put writes all again: of many puts only so manieth part is done.
     pub(super) slowness: u64,
     /// The trials in which its documentation promises that it holds, with commas between.
     promises: &'static str,
     /// Documented limits that are too dear to try.
     pub(super) limits: &'static str,
-    /// Of a server: where it keeps what it is told.
+    /// Of a server: where it keeps its data.
     pub(super) as_run: &'static str,
     /// What has to be known of the small file system, if not all its data is on it.
     pub(super) room: &'static str,

@@ -10,7 +10,7 @@ use super::stores::Subject;
 use super::worker::stores::Store;
 use super::{Outcome, Program, Served, Trying, Verdict, full, kills, trials, worker};
 
-/// What is wrong with each stands in its name.
+/// What is wrong with each is in its name.
 pub(super) const TOYS: &[Subject] = &[
     Subject::toy("sound", false),
     Subject::toy("loses", false),
@@ -71,7 +71,7 @@ impl Toy {
         self.folder.join(format!("open-{}", std::process::id()))
     }
 
-    /// For ever, if there are any.
+    /// Forever, if there are any.
     fn wait_for_the_dead(&self) {
         let is_dead = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().unwrap_or_default();
@@ -197,7 +197,7 @@ impl Served for ToyServer {
     fn kill(&mut self) -> crate::Result<()> {
         fs::remove_file(&self.lives).unwrap();
         if self.fault == "forgets" {
-            // In one step: whoever is amid a put finds no folder, and is told so.
+            // In one step: a process in the middle of a put finds no folder, and gets an error.
             let lost = tempfile::tempdir_in(&self.lost).unwrap().keep();
             fs::rename(&self.store, lost.join("store")).unwrap();
         }
@@ -220,8 +220,8 @@ impl Served for ToyServer {
     }
 }
 
-/// In a process of a trial: does its job. The runner of tests is told to run this one test, and the
-/// job is the last argument. In an ordinary run it looks whether a toy keeps a value.
+/// In a process of a trial: does its job. The runner of tests is asked to run this one test, and
+/// the job is the last argument. In an ordinary run it looks whether a toy keeps a value.
 #[test]
 fn a_toy_does_its_job() {
     let last = std::env::args().next_back().unwrap_or_default();
@@ -281,7 +281,7 @@ fn verdict_of_server(fault: &'static str, run: Run, mourning: Duration) -> Verdi
 }
 
 #[test]
-fn what_a_killed_server_keeps_or_loses_is_told() {
+fn keys_that_a_killed_server_keeps_or_loses_are_reported() {
     let verdict = |fault| verdict_of_server(fault, kills::of_servers, EXTENT.mourning);
     let kept = verdict("serves");
     assert_eq!(kept.outcome, Outcome::Holds, "{kept:?}");
@@ -307,7 +307,7 @@ fn a_server_that_does_not_start_again_is_asked_once() {
 }
 
 #[test]
-fn who_waits_for_a_dead_server_is_noticed_in_time() {
+fn a_wait_for_a_dead_server_is_noticed_in_time() {
     let begun = Instant::now();
     let mourning = Duration::from_secs(2);
     let verdict = verdict_of_server("leaves-waiting", kills::of_servers, mourning);
@@ -323,7 +323,7 @@ fn a_store_without_a_server_has_none_to_kill() {
 
 /// What a server has in its own memory fills no disk.
 #[test]
-fn a_server_whose_data_is_in_no_folder_fills_none() {
+fn a_server_without_a_data_folder_fills_none() {
     let fill: Run = |ground| full::run(ground, &program(), &program(), Path::new("/nowhere"));
     let verdict = verdict_of_server("serves", fill, EXTENT.mourning);
     assert_eq!(verdict.outcome, Outcome::NotApplicable, "{verdict:?}");
@@ -360,7 +360,7 @@ fn values_cut_short_are_seen() {
 }
 
 #[test]
-fn who_waits_for_a_dead_process_is_noticed_in_time() {
+fn a_wait_for_a_dead_process_is_noticed_in_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut ground = ground("hangs", dir.path());
     ground.extent.mourning = Duration::from_secs(2);
@@ -374,7 +374,7 @@ fn who_waits_for_a_dead_process_is_noticed_in_time() {
 }
 
 #[test]
-fn a_death_is_told() {
+fn a_death_is_reported() {
     comes_to("dies", trials::counters, Outcome::Holds);
     let verdict = verdict("dies", trials::old_reader);
     assert_eq!(verdict.outcome, Outcome::Dies, "{verdict:?}");
@@ -391,7 +391,7 @@ fn growth_beside_a_reader_is_measured() {
     comes_to("grows", trials::old_reader, Outcome::Grows);
 }
 
-/// Who is slow does less in its time, and is not said to hang.
+/// A slow process does less in its time, and is not said to hang.
 #[test]
 fn a_slow_writer_beside_a_reader_is_no_hang() {
     let dir = tempfile::tempdir().unwrap();

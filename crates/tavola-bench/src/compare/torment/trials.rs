@@ -158,7 +158,7 @@ fn lengths(what: &str, tried: &[(u64, Seen)]) -> String {
     said.join(", ")
 }
 
-/// Growth that is none: first pages, a log that is begun anew from time to time.
+/// Growth that does not count: first pages, a log that is begun again from time to time.
 const LARGER: u64 = 4;
 const HOLDER: u64 = 2;
 /// Part of the puts that come before the reader: what files are like without one.
@@ -205,7 +205,7 @@ pub(super) fn old_reader(ground: &mut Ground<'_>) -> Trying<Verdict> {
         _ => None,
     };
     let (during, what) = ground.size();
-    board.tell_to_stop()?;
+    board.ask_to_stop()?;
     let rest = ground.answer_of(&mut holder, bound, "a reader could not begin");
     if held != Some(true) {
         let hung = Verdict::new(Outcome::Hangs, "a reader could not begin", 1);
@@ -227,11 +227,11 @@ fn judge_growth(what: &str, before: u64, during: u64, puts: u64, means: &str) ->
     let grew = during > before.max(1 << 18) * LARGER;
     let outcome = if grew { Outcome::Grows } else { Outcome::Holds };
     let kib = |bytes: u64| bytes.div_ceil(1024);
-    let told = match during {
+    let sentence = match during {
         0 => "it has no files that could grow".to_owned(),
         during => format!("{what} from {} KiB to {} KiB", kib(before), kib(during)),
     };
-    let detail = format!("{puts} puts to the same keys beside {means}: {told}");
+    let detail = format!("{puts} puts to the same keys beside {means}: {sentence}");
     Verdict::new(outcome, detail, 1)
 }
 
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_length_counts_and_all_is_told() {
+    fn the_worst_length_counts_and_all_are_reported() {
         let long = || Seen::Refused("too long".to_owned());
         let keys = [(1, Seen::Same), (512, long()), (1024, long())];
         let verdict = judge_limits(&keys, &[(1, Seen::Same)], "");

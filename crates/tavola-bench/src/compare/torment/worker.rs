@@ -81,7 +81,7 @@ impl<'a> Part<'a> {
             Role::Write => self.write(store),
             Role::Read => self.read(store),
             Role::Verify => self.verify(store, true),
-            Role::Look => self.verify(store, false),
+            Role::VerifyFull => self.verify(store, false),
             Role::Remove => self.remove(store),
             Role::Probe => self.probe(store),
             Role::Hold => self.hold(store),
@@ -94,14 +94,14 @@ impl<'a> Part<'a> {
     }
 
     /// One operation more has returned; false: it is time to end.
-    fn go_on(&mut self) -> Result<bool> {
+    fn note_operation(&mut self) -> Result<bool> {
         self.notes.ops += 1;
         self.board.note(self.job.slot, &self.notes)?;
         if self.job.ops > 0 && self.notes.ops >= self.job.ops {
             return Ok(false);
         }
-        let looks = self.notes.ops.is_multiple_of(STRIDE);
-        Ok(!(looks && (Instant::now() >= self.deadline || self.board.is_to_stop()?)))
+        let is_check_due = self.notes.ops.is_multiple_of(STRIDE);
+        Ok(!(is_check_due && (Instant::now() >= self.deadline || self.board.is_to_stop()?)))
     }
 
     fn prefix(&self) -> char {
@@ -120,7 +120,7 @@ impl<'a> Part<'a> {
                 return Ok(Err(why));
             }
             self.notes.acked = number;
-            if !self.go_on()? {
+            if !self.note_operation()? {
                 break;
             }
         }
@@ -133,7 +133,7 @@ impl<'a> Part<'a> {
             Ok(means) => self.answer.means = means.to_owned(),
             Err(why) => return Ok(Err(why)),
         }
-        self.go_on()?;
+        self.note_operation()?;
         while Instant::now() < self.deadline && !self.board.is_to_stop()? {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -146,7 +146,7 @@ impl<'a> Part<'a> {
                 Ok(means) => self.answer.means = means.to_owned(),
                 Err(why) => return Ok(Err(why)),
             }
-            if !self.go_on()? {
+            if !self.note_operation()? {
                 return Ok(store.close());
             }
         }
@@ -184,7 +184,7 @@ impl<'a> Part<'a> {
                     Some(number) => seen[at] = number,
                 },
             }
-            if !self.go_on()? {
+            if !self.note_operation()? {
                 return Ok(Ok(()));
             }
         }

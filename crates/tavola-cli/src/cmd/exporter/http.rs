@@ -152,7 +152,7 @@ impl Visitor {
     /// Continues as far as possible without waiting, and returns whether the visit lasts.
     fn see_to(&mut self, find: &mut impl FnMut(&str) -> Option<Answer>) -> bool {
         loop {
-            match self.go_on(find) {
+            match self.step(find) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -162,7 +162,7 @@ impl Visitor {
     }
 
     /// One step; says whether there is another.
-    fn go_on(&mut self, find: &mut impl FnMut(&str) -> Option<Answer>) -> io::Result<bool> {
+    fn step(&mut self, find: &mut impl FnMut(&str) -> Option<Answer>) -> io::Result<bool> {
         let mut piece = [0; 1024];
         match &mut self.stage {
             Stage::Asks { request } => {

@@ -1,4 +1,4 @@
-//! What is told of tables, family by family.
+//! The metrics of tables, family by family.
 
 use tavola::{Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table};
 
@@ -9,7 +9,7 @@ use crate::beside::{self, Depth};
 const PAGE_BYTES: u64 = 16 << 10;
 
 /// What a table said.
-pub struct Look {
+pub struct TableFigures {
     stats: Stats,
     participants: Vec<Participant>,
     logs: Vec<(String, LogStats)>,
@@ -21,15 +21,15 @@ pub struct Look {
 }
 
 /// The name of a table, and what it said, or why it said nothing.
-pub type TableLook = (String, Result<Look, Error>);
+pub type NamedFigures = (String, Result<TableFigures, Error>);
 
-impl Look {
-    pub fn at(table: &Table) -> Result<Look, tavola::Error> {
+impl TableFigures {
+    pub fn at(table: &Table) -> Result<TableFigures, tavola::Error> {
         let shards = table.shard_stats()?;
         let writes = shards.iter().map(|shard| shard.writes);
         let mut participants = table.participants()?;
         participants.retain(|one| !one.is_this_process());
-        Ok(Look {
+        Ok(TableFigures {
             stats: table.stats()?,
             participants,
             logs: beside::logs(table)?,
@@ -43,21 +43,21 @@ impl Look {
 }
 
 /// The page: of each table its name, and what it said unless it could not be read.
-pub fn page(tables: &[TableLook]) -> String {
+pub fn page(tables: &[NamedFigures]) -> String {
     let mut page = Page::default();
     page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
         out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
     });
     let help = "1 if the table could be read, 0 if it is missing or unreadable.";
     page.family("tavola_up", Kind::Gauge, "", help, |out| {
-        for (name, look) in tables {
-            out.put(&[("table", name)], u8::from(look.is_ok()));
+        for (name, now) in tables {
+            out.put(&[("table", name)], u8::from(now.is_ok()));
         }
     });
     let help = "Why a table could not be read.";
     page.family("tavola_unreadable", Kind::Info, "", help, |out| {
-        for (name, look) in tables {
-            if let Err(error) = look {
+        for (name, now) in tables {
+            if let Err(error) = now {
                 out.put(&[("table", name), ("reason", super::reason(error))], 1);
             }
         }
@@ -65,9 +65,9 @@ pub fn page(tables: &[TableLook]) -> String {
     for family in FAMILIES {
         let Family(name, kind, unit, help, of) = family;
         page.family(name, *kind, unit, help, |out| {
-            for (table, look) in tables {
-                if let Ok(look) = look {
-                    of(look, &mut Of { table, out });
+            for (table, now) in tables {
+                if let Ok(now) = now {
+                    of(now, &mut Of { table, out });
                 }
             }
         });
@@ -92,8 +92,8 @@ impl Of<'_, '_> {
     }
 
     /// A number of each log beside the table.
-    fn put_logs(&mut self, look: &Look, of: impl Fn(&LogStats) -> u64) {
-        for (name, stats) in &look.logs {
+    fn put_logs(&mut self, now: &TableFigures, of: impl Fn(&LogStats) -> u64) {
+        for (name, stats) in &now.logs {
             self.put_by("log", name, of(stats));
         }
     }
@@ -116,7 +116,7 @@ struct Family(
     Kind,
     &'static str,
     &'static str,
-    fn(&Look, &mut Of<'_, '_>),
+    fn(&TableFigures, &mut Of<'_, '_>),
 );
 
 /// The families of all tables, and those that only caches have.
@@ -126,8 +126,8 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "",
         "Elements in a queue; the pool label is empty for a pool in its own file.",
-        |look, out| {
-            for one in &look.depths {
+        |now, out| {
+            for one in &now.depths {
                 let labels = [
                     ("table", out.table),
                     ("pool", &*one.pool),
@@ -142,10 +142,10 @@ const FAMILIES: &[Family] = &[
         Kind::Info,
         "",
         "Identity of the table.",
-        |look, out| {
-            let format = look.stats.format_version.to_string();
-            let uuid = look.stats.uuid.map(|byte| format!("{byte:02x}")).concat();
-            let kind = if is_cache(look) { "cache" } else { "table" };
+        |now, out| {
+            let format = now.stats.format_version.to_string();
+            let uuid = now.stats.uuid.map(|byte| format!("{byte:02x}")).concat();
+            let kind = if is_cache(now) { "cache" } else { "table" };
             let of = [("format", format.as_str()), ("uuid", &uuid), ("kind", kind)];
             let labels: Vec<(&str, &str)> = [("table", out.table)].into_iter().chain(of).collect();
             out.out.put(&labels, 1);
@@ -156,57 +156,57 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "seconds",
         "Creation time of the table, in seconds since 1970.",
-        |look, out| out.put(look.stats.created_unix_s),
+        |now, out| out.put(now.stats.created_unix_s),
     ),
     Family(
         "tavola_keys",
         Kind::Gauge,
         "",
         "Keys, including expired and invalidated ones that are not removed yet.",
-        |look, out| out.put(look.stats.keys),
+        |now, out| out.put(now.stats.keys),
     ),
     Family(
         "tavola_live_keys",
         Kind::Gauge,
         "",
         "Keys that a read finds; an estimate if many keys expire.",
-        |look, out| out.put(look.keys.live),
+        |now, out| out.put(now.keys.live),
     ),
     Family(
         "tavola_unreclaimed_keys",
         Kind::Gauge,
         "",
         "Expired and invalidated keys that are not removed yet.",
-        |look, out| out.put(look.keys.unreclaimed),
+        |now, out| out.put(now.keys.unreclaimed),
     ),
     Family(
         "tavola_payload_bytes",
         Kind::Gauge,
         "bytes",
         "Bytes of keys and values.",
-        |look, out| out.put(look.stats.payload_bytes),
+        |now, out| out.put(now.stats.payload_bytes),
     ),
     Family(
         "tavola_resident_bytes",
         Kind::Gauge,
         "bytes",
         "Total memory of the table.",
-        |look, out| out.put(look.stats.resident_bytes),
+        |now, out| out.put(now.stats.resident_bytes),
     ),
     Family(
         "tavola_limit_bytes",
         Kind::Gauge,
         "bytes",
         "Maximum size of the table.",
-        |look, out| out.put(look.stats.max_size),
+        |now, out| out.put(now.stats.max_size),
     ),
     Family(
         "tavola_memory_bytes",
         Kind::Gauge,
         "bytes",
         "Pages of the table, by content.",
-        |look, out| {
-            for (kind, bytes) in memory(&look.stats) {
+        |now, out| {
+            for (kind, bytes) in memory(&now.stats) {
                 out.put_by("kind", kind, bytes);
             }
         },
@@ -216,8 +216,8 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "bytes",
         "Pages of small items, by block size.",
-        |look, out| {
-            for class in &look.stats.classes {
+        |now, out| {
+            for class in &now.stats.classes {
                 let bytes = class.pages * PAGE_BYTES;
                 out.put_by("block_bytes", &class.block_bytes.to_string(), bytes);
             }
@@ -228,8 +228,8 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "",
         "Blocks of small items, free and used, by block size.",
-        |look, out| {
-            for class in &look.stats.classes {
+        |now, out| {
+            for class in &now.stats.classes {
                 out.put_by("block_bytes", &class.block_bytes.to_string(), class.blocks);
             }
         },
@@ -239,8 +239,8 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "",
         "Blocks of small items in use, by block size.",
-        |look, out| {
-            for class in &look.stats.classes {
+        |now, out| {
+            for class in &now.stats.classes {
                 out.put_by("block_bytes", &class.block_bytes.to_string(), class.used);
             }
         },
@@ -250,32 +250,32 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "ratio",
         "Fill level of the index.",
-        |look, out| out.put(look.stats.index_load),
+        |now, out| out.put(now.stats.index_load),
     ),
-    Family("tavola_shards", Kind::Gauge, "", "Shards.", |look, out| {
-        out.put(look.stats.shards);
+    Family("tavola_shards", Kind::Gauge, "", "Shards.", |now, out| {
+        out.put(now.stats.shards);
     }),
     Family(
         "tavola_uids",
         Kind::Gauge,
         "",
         "Number of keys with a uid, and of tags.",
-        |look, out| {
-            out.put(look.stats.uids);
+        |now, out| {
+            out.put(now.stats.uids);
         },
     ),
-    Family("tavola_tags", Kind::Gauge, "", "Tags.", |look, out| {
-        out.put(look.stats.tags);
+    Family("tavola_tags", Kind::Gauge, "", "Tags.", |now, out| {
+        out.put(now.stats.tags);
     }),
     Family(
         "tavola_participants",
         Kind::Gauge,
         "",
         "Processes attached for writing, and dead ones that are not cleaned up yet.",
-        |look, out| {
-            let alive = look.participants.iter().filter(|one| one.alive).count();
+        |now, out| {
+            let alive = now.participants.iter().filter(|one| one.alive).count();
             out.put_by("state", "alive", alive);
-            out.put_by("state", "dead", look.participants.len() - alive);
+            out.put_by("state", "dead", now.participants.len() - alive);
         },
     ),
     Family(
@@ -283,8 +283,8 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "",
         "Attached processes of this PID namespace that are stopped by a signal or a debugger.",
-        |look, out| {
-            let stopped = look.participants.iter().filter(|one| one.is_stopped);
+        |now, out| {
+            let stopped = now.participants.iter().filter(|one| one.is_stopped);
             out.put(stopped.count());
         },
     ),
@@ -293,136 +293,136 @@ const FAMILIES: &[Family] = &[
         Kind::Gauge,
         "",
         "Locks that a process has held for at least 40 ms; writers may be waiting.",
-        |look, out| out.put(look.holders.len()),
+        |now, out| out.put(now.holders.len()),
     ),
     Family(
         "tavola_shard_writes",
         Kind::Counter,
         "",
         "Explicit sets, changes and removals of keys.",
-        |look, out| out.put(look.shard_writes),
+        |now, out| out.put(now.shard_writes),
     ),
     Family(
         "tavola_expired",
         Kind::Counter,
         "",
         "Keys removed because they had expired or were invalidated.",
-        |look, out| out.put(look.stats.expired),
+        |now, out| out.put(now.stats.expired),
     ),
     Family(
         "tavola_recoveries",
         Kind::Counter,
         "",
         "Shards repaired after a process died while writing.",
-        |look, out| out.put(look.stats.recoveries),
+        |now, out| out.put(now.stats.recoveries),
     ),
     Family(
         "tavola_leases_unrecorded",
         Kind::Counter,
         "",
         "Leases granted without a record, because all records of the shard were in use.",
-        |look, out| out.put(look.stats.leases_unrecorded),
+        |now, out| out.put(now.stats.leases_unrecorded),
     ),
     Family(
         "tavola_log_bytes",
         Kind::Gauge,
         "bytes",
         "Capacity of a log; the log label is empty for a log in its own file.",
-        |look, out| out.put_logs(look, |log| log.bytes),
+        |now, out| out.put_logs(now, |log| log.bytes),
     ),
     Family(
         "tavola_log_used_bytes",
         Kind::Gauge,
         "bytes",
         "Bytes in use by the lines of a log.",
-        |look, out| out.put_logs(look, |log| log.used_bytes),
+        |now, out| out.put_logs(now, |log| log.used_bytes),
     ),
     Family(
         "tavola_log_lines",
         Kind::Gauge,
         "",
         "Lines of a log that can be read.",
-        |look, out| out.put_logs(look, |log| log.lines),
+        |now, out| out.put_logs(now, |log| log.lines),
     ),
     Family(
         "tavola_log_awaiting_lines",
         Kind::Gauge,
         "",
         "Lines of a log that are not drained yet.",
-        |look, out| out.put_logs(look, |log| log.awaiting),
+        |now, out| out.put_logs(now, |log| log.awaiting),
     ),
     Family(
         "tavola_log_dropped_lines",
         Kind::Counter,
         "",
         "Lines of a log that were lost: overwritten before a drain, or written when it was full.",
-        |look, out| out.put_logs(look, |log| log.dropped),
+        |now, out| out.put_logs(now, |log| log.dropped),
     ),
     Family(
         "tavola_log_drained",
         Kind::Gauge,
         "",
         "1 if a drain is running.",
-        |look, out| out.put_logs(look, |log| u64::from(log.has_drain)),
+        |now, out| out.put_logs(now, |log| u64::from(log.has_drain)),
     ),
     Family(
         "tavola_capacity_bytes",
         Kind::Gauge,
         "bytes",
         "Capacity of a cache.",
-        |look, out| out.put_if(is_cache(look), look.stats.capacity.unwrap_or(0)),
+        |now, out| out.put_if(is_cache(now), now.stats.capacity.unwrap_or(0)),
     ),
     Family(
         "tavola_probationary_bytes",
         Kind::Gauge,
         "bytes",
         "Bytes of keys and values of a cache that are in its probationary queue.",
-        |look, out| out.put_if(is_cache(look), look.stats.probationary_bytes),
+        |now, out| out.put_if(is_cache(now), now.stats.probationary_bytes),
     ),
     Family(
         "tavola_hits",
         Kind::Counter,
         "",
         "Cache hits.",
-        |look, out| out.put_if(is_cache(look), look.stats.hits),
+        |now, out| out.put_if(is_cache(now), now.stats.hits),
     ),
     Family(
         "tavola_misses",
         Kind::Counter,
         "",
         "Cache misses.",
-        |look, out| out.put_if(is_cache(look), look.stats.misses),
+        |now, out| out.put_if(is_cache(now), now.stats.misses),
     ),
     Family(
         "tavola_writes",
         Kind::Counter,
         "",
         "Calls to a cache that set, change or remove a key, including failed ones.",
-        |look, out| out.put_if(is_cache(look), look.stats.writes),
+        |now, out| out.put_if(is_cache(now), now.stats.writes),
     ),
     Family(
         "tavola_sets",
         Kind::Counter,
         "",
         "Writes to a cache that set or change a key, including failed ones.",
-        |look, out| out.put_if(is_cache(look), look.stats.sets),
+        |now, out| out.put_if(is_cache(now), now.stats.sets),
     ),
     Family(
         "tavola_removes",
         Kind::Counter,
         "",
         "Writes to a cache that remove keys, including failed ones.",
-        |look, out| out.put_if(is_cache(look), look.stats.removes),
+        |now, out| out.put_if(is_cache(now), now.stats.removes),
     ),
     Family(
         "tavola_evicted",
         Kind::Counter,
         "",
         "Keys that a cache evicted, by queue: never read (probationary) or read (main).",
-        |look, out| {
-            if is_cache(look) {
-                out.put_by("kind", "probationary", look.stats.evicted_new);
-                out.put_by("kind", "protected", look.stats.evicted_old);
+        |now, out| {
+            if is_cache(now) {
+                out.put_by("kind", "probationary", now.stats.evicted_new);
+                out.put_by("kind", "protected", now.stats.evicted_old);
             }
         },
     ),
@@ -431,24 +431,24 @@ const FAMILIES: &[Family] = &[
         Kind::Counter,
         "",
         "Keys that were set again soon after their eviction.",
-        |look, out| out.put_if(is_cache(look), look.stats.ghost_hits),
+        |now, out| out.put_if(is_cache(now), now.stats.ghost_hits),
     ),
     Family(
         "tavola_latency_seconds",
         Kind::Histogram,
         "seconds",
         "Sampled latency of calls to a cache.",
-        |look, out| {
-            if is_cache(look) {
-                out.put_buckets("read", &look.latencies.reads);
-                out.put_buckets("write", &look.latencies.writes);
+        |now, out| {
+            if is_cache(now) {
+                out.put_buckets("read", &now.latencies.reads);
+                out.put_buckets("write", &now.latencies.writes);
             }
         },
     ),
 ];
 
-fn is_cache(look: &Look) -> bool {
-    look.stats.capacity.is_some()
+fn is_cache(now: &TableFigures) -> bool {
+    now.stats.capacity.is_some()
 }
 
 fn memory(stats: &Stats) -> [(&'static str, u64); 6] {

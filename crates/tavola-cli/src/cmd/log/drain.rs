@@ -47,7 +47,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let interrupted = interrupt::heed()?;
+    let interrupted = interrupt::install_handlers()?;
     let log = match args.once {
         true => args.log.open_existing()?,
         false => args
@@ -77,15 +77,15 @@ fn drain(
 ) -> Result<(), CliError> {
     let mut sink = args.form.to(out);
     let mut drain = log.drain()?;
-    let told = |error| match error {
+    let explained = |error| match error {
         Error::Sink { source } => failed(source),
         other => CliError::Table(other),
     };
     while !args.once && !interrupted.load(Ordering::Relaxed) {
-        if drain.pass(&mut sink).map_err(told)? < MANY {
+        if drain.pass(&mut sink).map_err(explained)? < MANY {
             drain.wait(Duration::MAX);
         }
     }
-    drain.finish(&mut sink).map_err(told)?;
+    drain.finish(&mut sink).map_err(explained)?;
     sink.flush().map_err(failed)
 }

@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let interrupted = interrupt::heed()?;
+    let interrupted = interrupt::install_handlers()?;
     let mut reader = args.log.open_to_read()?.reader();
     let mut out = args.form.to(io::stdout().lock());
     let mut missed = 0;

@@ -1,6 +1,6 @@
-//! A file that is begun anew when it has become large.
+//! A file that is begun again when it has become large.
 //!
-//! Own code, as the crates that do this go on without a word when a file cannot be opened.
+//! Own code, as the crates that do this continue without a message when a file cannot be opened.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

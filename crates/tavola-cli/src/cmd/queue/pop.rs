@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::units;
 
 /// How often a process that waits looks for jobs of dead processes.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,10 +85,10 @@ fn pop(queue: &Jobs, wait: Duration) -> Result<Option<u32>, CliError> {
         }
         queue.reclaim()?;
         let left = wait.saturating_sub(start.elapsed());
-        if let Some(element) = queue.jobs.pop_wait(left.min(LOOK))? {
+        if let Some(element) = queue.jobs.pop_wait(left.min(CHECK_EVERY))? {
             return Ok(Some(element));
         }
-        if left <= LOOK {
+        if left <= CHECK_EVERY {
             return Ok(None);
         }
     }

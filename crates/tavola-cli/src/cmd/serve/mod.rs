@@ -6,9 +6,9 @@
 //! | `memcached` | the same asked for with memcached's flags |
 //! | `sockets` | what it listens on, and what it refuses to |
 //! | `running` | a server from its start to its end |
-//! | `signals`, `succession` | what it is told, another process in its place or in the background |
+//! | `signals`, `succession` | signals, another process in its place or in the background |
 //! | `upkeep` | what it does while nobody asks for anything |
-//! | `identity`, `notice` | as whom it runs; what systemd is told |
+//! | `identity`, `notice` | the user that it runs as; notices to systemd |
 //! | `guessing` | lines about clients that guess passwords |
 
 mod guessing;

@@ -1,4 +1,4 @@
-//! What systemd is told, where it started this process and wants to know.
+//! Notices to systemd, if it started this process and asked for them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Sends lines such as `READY=1`. Nothing happens where nobody listens: the server serves all the
 /// same.
-pub fn tell(state: &str) {
+pub fn notify(state: &str) {
     if let Some(name) = env::var_os("NOTIFY_SOCKET") {
         let _ = send(&name, state);
     }

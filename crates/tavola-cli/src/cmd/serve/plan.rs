@@ -126,7 +126,7 @@ impl Voice {
     }
 
     /// Something that happened, for those who asked to hear of it.
-    pub fn tell(self, text: &str) {
+    pub fn report(self, text: &str) {
         if self.is_verbose {
             self.warn(text);
         }

@@ -33,7 +33,7 @@ pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
     if plan.daemon && predecessor.is_none() {
         return detach(&program);
     }
-    let signals = Signals::heed().map_err(failed("heeding signals"))?;
+    let signals = Signals::install().map_err(failed("installing signal handlers"))?;
     if plan.core_files {
         identity::allow_core_files();
     }
@@ -50,7 +50,7 @@ pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
         identity::write_whole(path, &running.ports())?;
     }
     running.announce();
-    notice::tell("READY=1");
+    notice::notify("READY=1");
     if let Some(predecessor) = predecessor {
         let is_daemon = plan.daemon || predecessor.reason == Reason::InBackground;
         predecessor.ready();
@@ -141,7 +141,9 @@ impl<'a> Running<'a> {
             on_guessing: Some(Arc::new(guessing::warning(plan.voice))),
         };
         if plan.shutdown {
-            let end = signals.end().map_err(failed("heeding signals"))?;
+            let end = signals
+                .end()
+                .map_err(failed("installing signal handlers"))?;
             rules.shutdown = Some(Arc::new(end));
         }
         let mut options = Options::new()
@@ -192,12 +194,12 @@ impl<'a> Running<'a> {
         let name = output::printable(self.plan.table.name.as_bytes());
         let line = format!("serving {name} on {}", addresses.join(", "));
         if self.plan.voice.announces {
-            // Who started a predecessor may have stopped to listen.
+            // The process that started a predecessor may not listen any more.
             let mut out = io::stdout().lock();
             let _ = writeln!(out, "{line}").and_then(|()| out.flush());
         }
         if !self.plan.voice.announces {
-            self.plan.voice.tell(&line);
+            self.plan.voice.report(&line);
         }
     }
 
@@ -221,7 +223,7 @@ impl<'a> Running<'a> {
                 None => pause = upkeep.turn(&self.table, &self.server.counters()),
                 Some(Event::Reload) => self.reload(),
                 Some(Event::End) => {
-                    notice::tell("STOPPING=1");
+                    notice::notify("STOPPING=1");
                     break;
                 }
                 Some(Event::Succeed) => {
@@ -232,7 +234,7 @@ impl<'a> Running<'a> {
             }
         }
         let drained = self.server.drain(self.plan.drain);
-        self.plan.voice.tell(match drained.complete {
+        self.plan.voice.report(match drained.complete {
             true => "stopped; all requests are answered",
             false => "stopped; clients that took too long were disconnected",
         });
@@ -248,13 +250,13 @@ impl<'a> Running<'a> {
                 replaced.map_err(|why| bad_users(path, why))
             });
             match read {
-                Ok(()) => voice.tell("reloaded the users"),
+                Ok(()) => voice.report("reloaded the users"),
                 Err(error) => voice.warn(&format!("{error}; the users were not reloaded")),
             }
         }
         if let Some(tls) = &self.tls {
             match tls.reread() {
-                Ok(()) => voice.tell("reloaded the certificates"),
+                Ok(()) => voice.report("reloaded the certificates"),
                 Err(error) => voice.warn(&format!("{error}; the certificates were not reloaded")),
             }
         }
@@ -304,12 +306,12 @@ impl<'a> Running<'a> {
             let _ = successor.end();
             return Ok(false);
         }
-        notice::tell(&format!("MAINPID={}", successor.number()));
+        notice::notify(&format!("MAINPID={}", successor.number()));
         self.server.hand_over();
         let number = successor.number();
         self.plan
             .voice
-            .tell(&format!("process {number} took over the sockets"));
+            .report(&format!("process {number} took over the sockets"));
         Ok(true)
     }
 }

@@ -44,7 +44,7 @@ pub struct Signals {
 
 impl Signals {
     /// From now on signals are events.
-    pub fn heed() -> io::Result<Signals> {
+    pub fn install() -> io::Result<Signals> {
         let (rings, rung) = UnixStream::pair()?;
         rings.set_nonblocking(true)?;
         rung.set_nonblocking(true)?;

@@ -1,10 +1,12 @@
-//! One process after another: a new one takes over listening sockets, or goes on in the background.
+//! One process after another: a new one takes over listening sockets, or continues in the
+//! background.
 //!
 //! The older process starts the newer one with a socket as its standard input. Through it goes one
 //! message: a byte that says why, and for each listening socket the socket itself and a byte that
 //! says whose its file is. What comes back is one byte when the newer process serves. If the
-//! socket closes without, it does not, and the older one goes on. It is the end of the process that
-//! closes it, so that the older one, which then brings it to an end, finds that all has been said.
+//! socket closes without, it does not, and the older one continues. It is the end of the process
+//! that closes it, so that the older one, which then brings it to an end, finds that all has been
+//! said.
 
 use std::env;
 use std::ffi::OsString;

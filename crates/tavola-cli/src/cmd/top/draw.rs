@@ -1,4 +1,4 @@
-//! Where on the screen each section stands.
+//! Where on the screen each section is.
 //!
 //! ```text
 //! keys, memory
@@ -35,7 +35,7 @@ const GAP: u16 = 2;
 const TWO_COLUMNS: u16 = 64;
 
 /// How it is drawn.
-pub struct Looks {
+pub struct Theme {
     pub letters: &'static Letters,
     pub colours: bool,
 }
@@ -47,18 +47,18 @@ pub struct Shown<'a> {
     pub every: &'a str,
 }
 
-pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, looks: &Looks) {
+pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, theme: &Theme) {
     let area = frame.area();
     let [above, keys] = cut(area, area.height.saturating_sub(1));
     let view = shown.watch.view();
     let note = view.as_ref().ok().and_then(|view| view.note);
-    put_keys(frame, keys, shown, note, looks);
+    put_keys(frame, keys, shown, note, theme);
     let label = shown.watch.label();
     let view = match view {
         Ok(view) => view,
         Err(why) => {
             let text = format!("tavola top: {label}\n\n{why}\n\nwaiting for it to come back");
-            let style = coloured(Style::new(), Color::Red, looks);
+            let style = coloured(Style::new(), Color::Red, theme);
             let text = Paragraph::new(text).wrap(Wrap { trim: true });
             return frame.render_widget(text.style(style), above);
         }
@@ -66,19 +66,19 @@ pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, looks: &Looks) {
     let section = figures::totals(&label, &view, LOGS);
     // Its title, and a blank line below.
     let [totals, rest] = cut(above, section.lines.len() as u16 + 2);
-    put(frame, totals, &section, looks);
+    put(frame, totals, &section, theme);
     let [first, second, third] = rows(rest);
-    let letters = looks.letters;
+    let letters = theme.letters;
 
     let half = RATE_COLUMNS.max(area.width / 2);
     let [left, right] = halves(first, half);
-    put(frame, left, &figures::rates(&view), looks);
+    put(frame, left, &figures::rates(&view), theme);
     let (width, height) = inside(right);
     put(
         frame,
         right,
         &charts::chart(&view, letters, width, height),
-        looks,
+        theme,
     );
 
     let [left, right] = halves(second, half);
@@ -87,14 +87,14 @@ pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, looks: &Looks) {
         frame,
         left,
         &charts::latencies(&view, letters, width, height),
-        looks,
+        theme,
     );
     let (width, height) = inside(right);
     put(
         frame,
         right,
         &charts::classes(&view, letters, width, height),
-        looks,
+        theme,
     );
 
     let shards = if area.width < 100 {
@@ -107,13 +107,13 @@ pub fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>, looks: &Looks) {
         frame,
         left,
         &figures::participants(&view, inside(left).1),
-        looks,
+        theme,
     );
     put(
         frame,
         right,
         &figures::shards(&view, inside(right).1),
-        looks,
+        theme,
     );
 }
 
@@ -170,14 +170,14 @@ fn inside(area: Rect) -> (usize, usize) {
     (area.width.into(), area.height.saturating_sub(2).into())
 }
 
-fn put(frame: &mut Frame<'_>, area: Rect, section: &Section, looks: &Looks) {
+fn put(frame: &mut Frame<'_>, area: Rect, section: &Section, theme: &Theme) {
     let title = Style::new().add_modifier(Modifier::BOLD);
-    let title = Line::styled(section.title.as_str(), coloured(title, Color::Cyan, looks));
+    let title = Line::styled(section.title.as_str(), coloured(title, Color::Cyan, theme));
     let lines = section.lines.iter().map(|(tint, text)| {
         let style = match tint {
             Tint::Plain => Style::new(),
-            Tint::Bar => coloured(Style::new(), Color::Green, looks),
-            Tint::Bad => coloured(Style::new(), Color::Red, looks),
+            Tint::Bar => coloured(Style::new(), Color::Green, theme),
+            Tint::Bad => coloured(Style::new(), Color::Red, theme),
         };
         Line::styled(text.as_str(), style)
     });
@@ -190,20 +190,20 @@ fn put_keys(
     area: Rect,
     shown: &Shown<'_>,
     note: Option<&str>,
-    looks: &Looks,
+    theme: &Theme,
 ) {
     let state = match shown.paused {
         true => "PAUSED".to_owned(),
         false => format!("every {}", shown.every),
     };
-    let style = coloured(Style::new(), Color::Cyan, looks);
+    let style = coloured(Style::new(), Color::Cyan, theme);
     let note = note.unwrap_or_default();
     let text = format!("q quit   p pause   {state}   {note}");
     frame.render_widget(Line::styled(text, style), area);
 }
 
-fn coloured(style: Style, colour: Color, looks: &Looks) -> Style {
-    match looks.colours {
+fn coloured(style: Style, colour: Color, theme: &Theme) -> Style {
+    match theme.colours {
         true => style.fg(colour),
         false => style,
     }

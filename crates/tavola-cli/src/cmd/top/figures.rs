@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tavola::{Participant, Recent};
 
 use super::section::{Section, Tint, fine_percent, percent, rate, signed};
-use super::watch::{Look, View};
+use super::watch::{Snapshot, View};
 use crate::units::{age, count, counted, keys_in_words, size};
 use crate::{beside, output};
 
@@ -67,7 +67,7 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
         } else {
             Tint::Plain
         };
-        let line = format!("{}  {}", beside::label(name), beside::told(stats));
+        let line = format!("{}  {}", beside::label(name), beside::describe_log(stats));
         section.line(tint, line);
     }
     section
@@ -82,10 +82,14 @@ pub fn rates(view: &View<'_>) -> Section {
             format!("{name:<9}{:>8}{:>8}", rate(now), rate(Some(all as f64)))
         };
         let mut section = Section::new(format!("{:<9}{:>8}{:>8}", "", "now", "in all"));
-        let changes = row("changes/s", view.rate(Look::changes), view.now.changes());
+        let changes = row(
+            "changes/s",
+            view.rate(Snapshot::changes),
+            view.now.changes(),
+        );
         let expired = row(
             "expired/s",
-            view.rate(|look| look.stats.expired),
+            view.rate(|snapshot| snapshot.stats.expired),
             stats.expired,
         );
         section.line(Tint::Plain, changes);
@@ -97,8 +101,13 @@ pub fn rates(view: &View<'_>) -> Section {
         let (now, all) = (rate(now), rate(Some(all as f64)));
         format!("{name:<9}{now:>8}{:>8}{:>8}{all:>8}", late(0), late(1))
     };
-    let reads = |look: &Look| look.stats.hits.wrapping_add(look.stats.misses);
-    let evicted = |look: &Look| look.stats.evicted_new.wrapping_add(look.stats.evicted_old);
+    let reads = |snapshot: &Snapshot| snapshot.stats.hits.wrapping_add(snapshot.stats.misses);
+    let evicted = |snapshot: &Snapshot| {
+        snapshot
+            .stats
+            .evicted_new
+            .wrapping_add(snapshot.stats.evicted_old)
+    };
     let head = ["now", "10 s", "60 s", "in all"].map(|head| format!("{head:>8}"));
     let mut section = Section::new(format!("{:<9}{}", "", head.concat()));
     let lines = [
@@ -111,7 +120,7 @@ pub fn rates(view: &View<'_>) -> Section {
         hit_ratios(view),
         row(
             "writes/s",
-            view.rate(|look| look.stats.writes),
+            view.rate(|snapshot| snapshot.stats.writes),
             |r| r.writes,
             stats.writes,
         ),
@@ -123,7 +132,7 @@ pub fn rates(view: &View<'_>) -> Section {
         ),
         row(
             "expired/s",
-            view.rate(|look| look.stats.expired),
+            view.rate(|snapshot| snapshot.stats.expired),
             |r| r.expired,
             stats.expired,
         ),
@@ -179,7 +188,7 @@ pub fn participants(view: &View<'_>, rows: usize) -> Section {
         let pid = one.pid;
         let command = match (one.alive, one.command.as_deref()) {
             (false, _) => "(dead; 'tavola maintain' removes it)".to_owned(),
-            (true, _) if !one.is_local => one.who() + &clients(one),
+            (true, _) if !one.is_local => one.process_label() + &clients(one),
             (true, command) => short(command.unwrap_or("?")) + &clients(one),
         };
         let stopped = if one.is_stopped { " (stopped)" } else { "" };
@@ -223,7 +232,7 @@ pub fn shards(view: &View<'_>, rows: usize) -> Section {
         "shard", "writes/s", "of all", "keys", "evicted/s"
     );
     let mut section = Section::new(title);
-    let all = view.rate(Look::changes).unwrap_or(0.0).max(1e-9);
+    let all = view.rate(Snapshot::changes).unwrap_or(0.0).max(1e-9);
     for (shard, writes, evicted) in view.hot_shards().into_iter().take(rows) {
         let [number, keys] = [shard.number.to_string(), rate(Some(shard.keys as f64))];
         let [writes, part, evicted] = [

@@ -1,6 +1,6 @@
 //! The terminal while a program has the whole of it: taken, drawn on, and given back as it was.
 //!
-//! Keys are read here and not by the library's reader of events, which goes on for ever when the
+//! Keys are read here and not by the library's reader of events, which never ends when the
 //! terminal is gone.
 
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ pub enum Event {
 
 /// A terminal that is ours.
 pub struct Screen {
-    way_back: Arc<WayBack>,
+    saved: Arc<SavedTerminal>,
     keys: Option<File>,
     /// Keys that were typed and are not handled yet.
     typed: VecDeque<u8>,
@@ -48,15 +48,15 @@ pub struct Screen {
 }
 
 /// How the terminal was, to make it so again, once.
-struct WayBack {
+struct SavedTerminal {
     tty: File,
     modes: Termios,
     is_gone: AtomicBool,
 }
 
-impl WayBack {
+impl SavedTerminal {
     /// Errors cannot be reported any more.
-    fn go(&self) {
+    fn restore(&self) {
         if !self.is_gone.swap(true, Ordering::Relaxed) {
             let _ = execute!(&self.tty, Show, LeaveAlternateScreen);
             let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.modes);
@@ -68,7 +68,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         // So that it does not show the cursor again where it is not ours any more.
         let _ = self.terminal.show_cursor();
-        self.way_back.go();
+        self.saved.restore();
     }
 }
 
@@ -89,10 +89,10 @@ impl Screen {
         };
         let tty = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let screen = Screen::on(tty, keys)?;
-        let way_back = Arc::clone(&screen.way_back);
+        let saved = Arc::clone(&screen.saved);
         let say_why = panic::take_hook();
         panic::set_hook(Box::new(move |why| {
-            way_back.go();
+            saved.restore();
             say_why(why);
         }));
         Ok(screen)
@@ -102,14 +102,14 @@ impl Screen {
         let modes = tcgetattr(&tty)?;
         let mut raw = modes.clone();
         raw.make_raw();
-        let way_back = Arc::new(WayBack {
+        let saved = Arc::new(SavedTerminal {
             tty: tty.try_clone()?,
             modes,
             is_gone: AtomicBool::new(false),
         });
         let area = size_of(&tty)?;
         let mut screen = Screen {
-            way_back,
+            saved,
             keys,
             typed: VecDeque::new(),
             terminal: terminal_on(&tty, area)?,

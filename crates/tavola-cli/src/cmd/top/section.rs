@@ -1,4 +1,4 @@
-//! Sections of lines, and what stands in them: numbers in few letters, and bars.
+//! Sections of lines, and what is in them: numbers in few letters, and bars.
 
 /// How a line is shown where there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

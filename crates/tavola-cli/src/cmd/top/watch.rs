@@ -21,7 +21,7 @@ const LATENCIES_KEPT: usize = 64;
 const NOTE_LASTS: Duration = Duration::from_secs(60);
 
 /// What a table said at one moment.
-pub struct Look {
+pub struct Snapshot {
     pub at: Instant,
     pub stats: Stats,
     pub participants: Vec<Participant>,
@@ -33,14 +33,14 @@ pub struct Look {
     latencies: Latencies,
 }
 
-impl Look {
+impl Snapshot {
     /// Opens the table again, to notice that it was dropped or created again. A process that only
     /// reads is not a participant, and needs no write permission.
-    fn at(name: &OsStr) -> Result<Look, tavola::Error> {
+    fn at(name: &OsStr) -> Result<Snapshot, tavola::Error> {
         let table = options().open_read_only(name)?;
         let mut participants = table.participants()?;
         participants.retain(|one| !one.is_this_process());
-        Ok(Look {
+        Ok(Snapshot {
             at: Instant::now(),
             stats: table.stats()?,
             participants,
@@ -67,8 +67,8 @@ impl Look {
 /// A table that is looked at.
 pub struct Watch {
     name: OsString,
-    now: Result<Look, String>,
-    before: Option<Look>,
+    now: Result<Snapshot, String>,
+    before: Option<Snapshot>,
     points: VecDeque<Option<f64>>,
     /// The latencies of earlier looks, the oldest first.
     latencies: VecDeque<(Instant, Latencies)>,
@@ -78,7 +78,7 @@ pub struct Watch {
 impl Watch {
     /// Looks for the first time.
     pub fn begin(name: OsString) -> Result<Watch, tavola::Error> {
-        let now = Look::at(&name)?;
+        let now = Snapshot::at(&name)?;
         let latencies = VecDeque::from([(now.at, now.latencies.clone())]);
         Ok(Watch {
             name,
@@ -96,9 +96,9 @@ impl Watch {
     }
 
     /// Looks once more. That the table is gone is something to show, and no error.
-    pub fn look(&mut self) {
-        let look = Look::at(&self.name).map_err(|error| error.to_string());
-        let before = std::mem::replace(&mut self.now, look);
+    pub fn update(&mut self) {
+        let update = Snapshot::at(&self.name).map_err(|error| error.to_string());
+        let before = std::mem::replace(&mut self.now, update);
         match (&self.now, before) {
             (Ok(now), Ok(before)) if now.stats.uuid == before.stats.uuid => {
                 self.before = Some(before);
@@ -153,7 +153,7 @@ impl Watch {
     }
 
     /// Those of the last minute, when there were any; else all there are.
-    fn latencies_of(&self, now: &Look) -> (Latencies, bool) {
+    fn latencies_of(&self, now: &Snapshot) -> (Latencies, bool) {
         let mut recent = now.latencies.clone();
         if let Some((_, then)) = self.latencies.front() {
             subtract(&mut recent.reads, &then.reads);
@@ -179,8 +179,8 @@ fn subtract(buckets: &mut [(u64, u64)], then: &[(u64, u64)]) {
 }
 
 /// A value of the chart: of a cache its hit ratio, of another table its changes a second.
-fn point(before: &Look, now: &Look) -> Option<f64> {
-    let of = |look: &Look| (look.stats.hits, look.stats.misses);
+fn point(before: &Snapshot, now: &Snapshot) -> Option<f64> {
+    let of = |update: &Snapshot| (update.stats.hits, update.stats.misses);
     let ((hits_before, misses_before), (hits, misses)) = (of(before), of(now));
     if !now.is_cache() {
         return a_second(before.changes(), now.changes(), seconds(before, now));
@@ -190,7 +190,7 @@ fn point(before: &Look, now: &Look) -> Option<f64> {
     (reads > 0.0).then(|| hits / reads)
 }
 
-fn seconds(before: &Look, now: &Look) -> f64 {
+fn seconds(before: &Snapshot, now: &Snapshot) -> f64 {
     now.at.duration_since(before.at).as_secs_f64()
 }
 
@@ -200,8 +200,8 @@ fn a_second(before: u64, now: u64, seconds: f64) -> Option<f64> {
 
 /// Two looks, and what was seen before them.
 pub struct View<'a> {
-    pub now: &'a Look,
-    before: Option<&'a Look>,
+    pub now: &'a Snapshot,
+    before: Option<&'a Snapshot>,
     /// The chart, the oldest first.
     pub points: &'a VecDeque<Option<f64>>,
     pub latencies: Latencies,
@@ -212,7 +212,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// How much a number grew in a second; `None` after one look only.
-    pub fn rate(&self, of: impl Fn(&Look) -> u64) -> Option<f64> {
+    pub fn rate(&self, of: impl Fn(&Snapshot) -> u64) -> Option<f64> {
         let before = self.before?;
         a_second(of(before), of(self.now), seconds(before, self.now))
     }

@@ -70,7 +70,7 @@ impl Live<'_> {
                 killed += 1;
             }
             fate = match fate {
-                Some(fate) => self.go_on(fate, &mut holds)?,
+                Some(fate) => self.advance(fate, &mut holds)?,
                 None => None,
             };
             rates.show_when_due(&self, begin)?;
@@ -98,7 +98,7 @@ impl Live<'_> {
         })
     }
 
-    fn go_on(&mut self, fate: Fate, holds: &mut bool) -> Result<Option<Fate>, CliError> {
+    fn advance(&mut self, fate: Fate, holds: &mut bool) -> Result<Option<Fate>, CliError> {
         match fate {
             Fate::Chosen { seat, dies } if Instant::now() >= dies => {
                 let recoveries = self.table.stats()?.recoveries;
@@ -146,7 +146,8 @@ impl Live<'_> {
             seat,
             &acknowledged,
         )?);
-        self.screen.event(&told(&name, found, seat.kills))?;
+        self.screen
+            .event(&describe_findings(&name, found, seat.kills))?;
         Ok(found.hold(seat.kills))
     }
 
@@ -181,7 +182,7 @@ impl Live<'_> {
     }
 }
 
-fn told(name: &str, found: Findings, kills: u32) -> String {
+fn describe_findings(name: &str, found: Findings, kills: u32) -> String {
     let writes = format!(
         "{} of {name} acknowledged",
         counted(found.acknowledged, "write")
@@ -287,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_told_loudly() {
+    fn a_loss_is_reported_in_capitals() {
         let good = Findings {
             acknowledged: 3,
             landed: 1,
             ..Findings::default()
         };
-        assert!(told("p1", good, 1).contains("all present"));
+        assert!(describe_findings("p1", good, 1).contains("all present"));
         let bad = Findings { lost: 1, ..good };
-        assert!(told("p1", bad, 1).contains("1 LOST"));
+        assert!(describe_findings("p1", bad, 1).contains("1 LOST"));
     }
 }

@@ -1,4 +1,4 @@
-//! Values that tell a reader whether they are whole, and who wrote them when.
+//! Values that show a reader whether they are whole, and who wrote them when.
 //!
 //! ```text
 //! SPIRAL SHELL;So;0;ON;;;;;N;;;;;                                   as loaded: revision 0

@@ -1,4 +1,4 @@
-//! A process of the tour: reads, edits and counts on the one table until it is told to stop.
+//! A process of the tour: reads, edits and counts on the one table until it is asked to stop.
 //!
 //! A round: reads of random records in batches, then one edit of a record of its own, one entry
 //! in the history of its edits, and one increment of a counter that all processes share. Every

@@ -50,8 +50,8 @@ struct Reader {
     page: Page,
     name: String,
     kind: String,
-    /// What was told of the family so far.
-    told: BTreeSet<String>,
+    /// The descriptions of the family so far.
+    described: BTreeSet<String>,
     /// The samples of the family, in their order.
     samples: Vec<(Series, f64)>,
 }
@@ -66,7 +66,7 @@ impl Default for Reader {
             page,
             name: String::new(),
             kind: String::new(),
-            told: BTreeSet::new(),
+            described: BTreeSet::new(),
             samples: Vec::new(),
         }
     }
@@ -75,14 +75,14 @@ impl Default for Reader {
 impl Reader {
     fn line(&mut self, line: &str) -> Result<(), String> {
         match line.strip_prefix("# ") {
-            Some(told) => self.told(told),
+            Some(described) => self.described(described),
             None if line.starts_with('#') => Err("a comment".to_string()),
             None => self.sample(line),
         }
     }
 
-    fn told(&mut self, told: &str) -> Result<(), String> {
-        let mut parts = told.splitn(3, ' ');
+    fn described(&mut self, described: &str) -> Result<(), String> {
+        let mut parts = described.splitn(3, ' ');
         let [what, name, text] = [(); 3].map(|()| parts.next().unwrap_or_default());
         check_name(name)?;
         if name != self.name {
@@ -90,8 +90,8 @@ impl Reader {
             self.name = name.to_string();
             self.kind = "unknown".to_string();
         }
-        if !self.samples.is_empty() || !self.told.insert(what.to_string()) {
-            return Err("told twice, or behind samples".to_string());
+        if !self.samples.is_empty() || !self.described.insert(what.to_string()) {
+            return Err("described twice, or behind samples".to_string());
         }
         match what {
             "TYPE" if ["gauge", "counter", "histogram", "info"].contains(&text) => {
@@ -99,7 +99,7 @@ impl Reader {
             }
             "UNIT" if name.ends_with(&format!("_{text}")) && !text.is_empty() => {}
             "HELP" if !text.is_empty() => {}
-            _ => return Err("what is told is wrong".to_string()),
+            _ => return Err("the description is wrong".to_string()),
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Reader {
 
     fn end_family(&mut self) -> Result<(), String> {
         let name = std::mem::take(&mut self.name);
-        self.told.clear();
+        self.described.clear();
         if name.is_empty() {
             return Ok(());
         }

@@ -61,9 +61,9 @@ fn it_serves_a_cache_of_as_many_mebibytes() {
 }
 
 #[test]
-fn settings_are_told_as_the_flags_say() {
-    let desk = Shell::new();
-    let users = desk.file("users", "ann:secret\n");
+fn settings_are_reported_as_the_flags_say() {
+    let shell = Shell::new();
+    let users = shell.file("users", "ann:secret\n");
     let users = users.to_str().unwrap();
     for (flags, login, expected) in [
         (
@@ -132,7 +132,7 @@ fn what_clients_may_do_is_as_the_flags_say() {
     let watch = "CLIENT_ERROR watch commands not allowed\r\n";
     let cachedump = "CLIENT_ERROR stats cachedump not allowed\r\n";
     let detail = "CLIENT_ERROR stats detail not allowed\r\n";
-    // What is wrong with them besides is not told.
+    // Other faults of them are not reported.
     for (request, answer) in [
         ("flush_all x\r\n", off),
         ("flush_all x noreply\r\n", ""),
@@ -172,7 +172,7 @@ fn what_clients_may_do_is_as_the_flags_say() {
 }
 
 #[test]
-fn prefixes_are_not_told_by_the_binary_protocol_either() {
+fn prefixes_are_not_listed_by_the_binary_protocol_either() {
     for (flags, status) in [(&["-D", "_", "-X"][..], 1), (&["-D", "_"], 0)] {
         let shell = Shell::new();
         let (_seat, address) = seat(&shell, flags);
@@ -195,12 +195,12 @@ fn prefixes_end_where_the_flag_says() {
     let (_seat, address) = seat(&shell, &["-D", "_"]);
     let mut line = connect(&address);
     ask(&mut *line, "get b_c\r\n", "END\r\n");
-    let told = "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n";
-    ask(&mut *line, "stats detail dump\r\n", told);
+    let dump = "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n";
+    ask(&mut *line, "stats detail dump\r\n", dump);
 }
 
 #[test]
-fn a_port_is_chosen_and_told_in_a_file() {
+fn a_port_is_chosen_and_written_to_a_file() {
     let shell = Shell::new();
     let file = shell.path().join(".port");
     let pid: PathBuf = shell.path().join(".pid");
@@ -255,7 +255,7 @@ fn so_many_requests_are_carried_out_in_a_row() {
 }
 
 #[test]
-fn it_goes_on_in_the_background() {
+fn it_continues_in_the_background() {
     let shell = Shell::new();
     let (mut seat, address) = seat(&shell, &["-d"]);
     // The command ends when the server serves.

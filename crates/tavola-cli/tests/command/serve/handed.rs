@@ -1,4 +1,4 @@
-//! Sockets that are handed over by systemd's conventions, and what systemd is told.
+//! Sockets that are handed over by systemd's conventions, and notices to systemd.
 
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -24,8 +24,8 @@ fn activated(shell: &Shell, socket: TcpListener, more: &[&str]) -> Seat {
     Seat::start(command, pid)
 }
 
-/// What systemd is told next.
-fn told(notices: &UnixDatagram) -> String {
+/// The next notice to systemd.
+fn receive_notice(notices: &UnixDatagram) -> String {
     let mut text = [0; 200];
     let size = notices.recv(&mut text).expect("a notice");
     String::from_utf8(text[..size].to_vec()).expect("text")
@@ -39,28 +39,28 @@ fn a_socket_that_is_handed_over_is_served_and_handed_on() {
     notices.set_read_timeout(Some(patience)).expect("a time");
     let socket = TcpListener::bind("127.0.0.1:0").expect("bound");
     let address = socket.local_addr().expect("bound").to_string();
-    // Whoever came before the server is served, too.
+    // Anyone who came before the server is served, too.
     let mut early = connect(&address);
     let mut seat = activated(&shell, socket, &[]);
     assert_eq!(seat.address(), address);
     ask(&mut *early, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
-    assert_eq!(told(&notices), "READY=1");
+    assert_eq!(receive_notice(&notices), "READY=1");
     let first = seat.number();
     seat.signal(Signal::USR1);
     assert_eq!(seat.ended(), Some(0));
     let second = seat.number().expect("its number");
     assert_ne!(Some(second), first);
-    assert_eq!(told(&notices), "READY=1");
-    assert_eq!(told(&notices), format!("MAINPID={second}"));
+    assert_eq!(receive_notice(&notices), "READY=1");
+    assert_eq!(receive_notice(&notices), format!("MAINPID={second}"));
     let all = "VALUE a 0 1\r\n1\r\nEND\r\n";
     ask(&mut *connect(&address), "get a\r\n", all);
     seat.signal(Signal::TERM);
-    assert_eq!(told(&notices), "STOPPING=1");
+    assert_eq!(receive_notice(&notices), "STOPPING=1");
     wait_until(|| seat.number().is_none());
 }
 
 #[test]
-fn a_socket_open_to_all_is_refused_whoever_opened_it() {
+fn a_socket_open_to_all_is_refused_even_if_it_was_handed_over() {
     let shell = Shell::new();
     let socket = TcpListener::bind("0.0.0.0:0").expect("bound");
     let mut seat = activated(&shell, socket, &[]);

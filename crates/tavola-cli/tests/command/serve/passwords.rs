@@ -1,4 +1,4 @@
-//! Who does not say who it is gets nothing.
+//! A client that has not authenticated gets nothing.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ fn secret(shell: &Shell) -> String {
 }
 
 #[test]
-fn a_client_of_the_text_protocol_says_who_it_is_first() {
+fn a_client_of_the_text_protocol_authenticates_first() {
     let shell = Shell::new();
     let users = secret(&shell);
     let mut seat = Seat::serve(&shell, &["t", "--users", &users]);
@@ -69,7 +69,7 @@ fn a_client_of_the_text_protocol_says_who_it_is_first() {
 }
 
 #[test]
-fn a_client_of_the_binary_protocol_says_who_it_is_by_sasl() {
+fn a_client_of_the_binary_protocol_authenticates_by_sasl() {
     let shell = Shell::new();
     let users = secret(&shell);
     let mut seat = Seat::serve(&shell, &["t", "--users", &users]);
@@ -93,7 +93,7 @@ fn a_client_of_the_binary_protocol_says_who_it_is_by_sasl() {
     let mut line = connect(&address);
     assert_eq!(status(&mut *line, &binary(0x21, b"PLAIN", right)).0, 0);
     assert_eq!(status(&mut *line, &get).0, 1, "a miss");
-    // Who then says something wrong is unknown again.
+    // A client that then gives a wrong password is unknown again.
     assert_eq!(
         status(&mut *line, &binary(0x21, b"PLAIN", b"\0ann\0x")).0,
         0x20
@@ -144,14 +144,14 @@ fn guesses_take_time_and_end_the_connection() {
 }
 
 #[test]
-fn users_are_read_anew_on_request() {
+fn users_are_read_again_on_request() {
     let shell = Shell::new();
     let users = secret(&shell);
     let mut seat = Seat::serve(&shell, &["t", "--users", &users]);
     let address = seat.address();
-    let known = |who: &str| {
+    let known = |user: &str| {
         let mut line = connect(&address);
-        let set = format!("set x 0 0 {}\r\n{who}\r\n", who.len());
+        let set = format!("set x 0 0 {}\r\n{user}\r\n", user.len());
         line.write_all(set.as_bytes()).expect("it reads");
         let mut first = [0; 1];
         line.read_exact(&mut first).expect("an answer");

@@ -117,7 +117,7 @@ pub fn is_answered(line: &mut dyn Line, request: &str, answer: &str) -> bool {
     read.is_ok() && found == answer.as_bytes()
 }
 
-/// Tries until it goes well. An attempt that did not tells nothing if it took a second: so long a
+/// Tries until it goes well. An attempt that did not proves nothing if it took a second: so long a
 /// server that is to end waits for what a client that has just come says first.
 #[track_caller]
 pub fn unless_late(mut attempt: impl FnMut() -> bool) {
@@ -153,14 +153,14 @@ pub fn ask(line: &mut dyn Line, request: impl AsRef<[u8]>, answer: impl AsRef<[u
 pub fn figures(line: &mut dyn Line, request: &str) -> HashMap<String, String> {
     line.write_all(format!("{request}\r\n").as_bytes())
         .expect("it reads");
-    let mut told = Vec::new();
-    while !told.ends_with(b"END\r\n") {
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"END\r\n") {
         let mut byte = [0; 1];
         line.read_exact(&mut byte).expect("an end");
-        told.push(byte[0]);
+        answer.push(byte[0]);
     }
-    let told = String::from_utf8(told).expect("text");
-    let facts = told.lines().filter_map(|line| line.strip_prefix("STAT "));
+    let answer = String::from_utf8(answer).expect("text");
+    let facts = answer.lines().filter_map(|line| line.strip_prefix("STAT "));
     let facts = facts.filter_map(|fact| fact.split_once(' '));
     facts
         .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -15,8 +15,8 @@ fn text(path: &Path) -> &str {
 }
 
 /// An address as the server says it, where it has TLS.
-fn address(told: &str) -> SocketAddr {
-    let address = told.strip_suffix(" (TLS)").expect("by TLS");
+fn address(line: &str) -> SocketAddr {
+    let address = line.strip_suffix(" (TLS)").expect("by TLS");
     address.parse().expect("an address")
 }
 
@@ -26,7 +26,7 @@ fn client(address: SocketAddr, authority: &Authority) -> std::io::Result<Line> {
 }
 
 #[test]
-fn large_values_and_pipelines_go_both_ways() {
+fn large_values_and_pipelines_go_in_both_directions() {
     let shell = Shell::new();
     let authority = Authority::new();
     let (certificate, key) = authority.issue_files(shell.path(), "server");
@@ -48,7 +48,7 @@ fn large_values_and_pipelines_go_both_ways() {
 }
 
 #[test]
-fn certificates_are_read_anew_and_a_successor_has_them() {
+fn certificates_are_read_again_and_a_successor_has_them() {
     let shell = Shell::new();
     let (first, next) = (Authority::new(), Authority::new());
     let (certificate, key) = first.issue_files(shell.path(), "server");
@@ -64,8 +64,8 @@ fn certificates_are_read_anew_and_a_successor_has_them() {
             "notls:127.0.0.1:0",
         ],
     );
-    let told = seat.addresses();
-    let (safe, plain) = (address(&told[0]), told[1].clone());
+    let addresses = seat.addresses();
+    let (safe, plain) = (address(&addresses[0]), addresses[1].clone());
     let mut open = client(safe, &first).expect("let in");
     ask(&mut open, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
     next.issue_files(shell.path(), "server");
@@ -73,12 +73,12 @@ fn certificates_are_read_anew_and_a_successor_has_them() {
     wait_until(|| client(safe, &next).is_ok());
     assert!(client(safe, &first).is_err());
     let all = "VALUE a 0 1\r\n1\r\nEND\r\n";
-    // Who was there is served on.
+    // Earlier clients are still served.
     ask(&mut open, "get a\r\n", all);
     let number = seat.number();
     seat.signal(Signal::USR1);
     wait_until(|| {
-        // Whoever of the two accepts it.
+        // Anyone who of the two accepts it.
         unless_late(|| {
             client(safe, &next).is_ok_and(|mut line| is_answered(&mut line, "get a\r\n", all))
         });
@@ -86,13 +86,13 @@ fn certificates_are_read_anew_and_a_successor_has_them() {
     });
     closed(Box::new(open));
     assert_eq!(seat.ended(), Some(0));
-    assert_eq!(seat.addresses(), told);
+    assert_eq!(seat.addresses(), addresses);
     ask(&mut client(safe, &next).expect("let in"), "get a\r\n", all);
     ask(&mut *connect(&plain), "get a\r\n", all);
 }
 
 #[test]
-fn flags_of_memcached_let_in_who_shows_a_certificate() {
+fn flags_of_memcached_let_in_clients_with_a_certificate() {
     let shell = Shell::new();
     let authority = Authority::new();
     let (certificate, key) = authority.issue_files(shell.path(), "server");
@@ -110,13 +110,13 @@ fn flags_of_memcached_let_in_who_shows_a_certificate() {
         .env("MEMCACHED_PORT_FILENAME", &port);
     let _seat = Seat::start(command, pid);
     wait_until(|| exists(&port));
-    let told = std::fs::read_to_string(&port).expect("a file");
-    let number = told.trim().strip_prefix("TCP INET: ").expect("a port");
+    let line = std::fs::read_to_string(&port).expect("a file");
+    let number = line.trim().strip_prefix("TCP INET: ").expect("a port");
     let address: SocketAddr = format!("127.0.0.1:{number}").parse().expect("a port");
     let known = authority.client(Some(&authority.issue("ann")));
     let mut line = tls_peer::connect(address, &known).expect("let in");
     ask(&mut line, "set a 0 0 1\r\n1\r\n", "STORED\r\n");
-    // Who shows nothing gets nothing.
+    // A client without a certificate gets nothing.
     if let Ok(mut line) = client(address, &authority) {
         let sent = std::io::Write::write_all(&mut line, b"get a\r\n");
         let mut found = [0; 1];
@@ -135,12 +135,12 @@ fn flags_of_memcached_let_in_who_shows_a_certificate() {
     };
     let settings = figures(&mut line, " settings");
     let chain = format!("STAT ssl_chain_cert {}\r\n", certificate.display());
-    for told in [
+    for line in [
         "STAT ssl_enabled yes\r\n",
         "STAT ssl_verify_mode 3\r\n",
         &chain,
     ] {
-        assert!(settings.contains(told), "{told}: {settings}");
+        assert!(settings.contains(line), "{line}: {settings}");
     }
     let general = figures(&mut line, "");
     assert!(general.contains("STAT ssl_new_sessions 1\r\n"), "{general}");

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
-/// The command at a terminal, and what stands on it.
+/// The command at a terminal, and what is on it.
 pub struct Seat {
     pub child: Child,
     near: OwnedFd,

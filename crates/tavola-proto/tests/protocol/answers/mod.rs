@@ -45,7 +45,7 @@ pub fn read(
     read_by(protocol, limits, received, || chunk)
 }
 
-/// The same in chunks of the sizes that `next` tells.
+/// The same in chunks of the sizes that `next` returns.
 pub fn read_by(
     protocol: Protocol,
     limits: AnswerLimits,

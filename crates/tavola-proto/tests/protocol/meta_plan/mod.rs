@@ -6,14 +6,14 @@ use tavola_proto::meta::ask::{Flag, Flags};
 
 /// The flags without anything that belongs to them.
 const PLAIN: [(u8, Flag); 12] = [
-    (b'c', Flag::TellCas),
-    (b'f', Flag::TellFlags),
-    (b'h', Flag::TellFetched),
-    (b'k', Flag::TellKey),
-    (b'l', Flag::TellIdle),
-    (b's', Flag::TellSize),
-    (b't', Flag::TellTtl),
-    (b'v', Flag::TellValue),
+    (b'c', Flag::ReturnCas),
+    (b'f', Flag::ReturnFlags),
+    (b'h', Flag::ReturnFetched),
+    (b'k', Flag::ReturnKey),
+    (b'l', Flag::ReturnIdle),
+    (b's', Flag::ReturnSize),
+    (b't', Flag::ReturnTtl),
+    (b'v', Flag::ReturnValue),
     (b'q', Flag::Quiet),
     (b'u', Flag::KeepPlace),
     (b'x', Flag::RemoveValue),

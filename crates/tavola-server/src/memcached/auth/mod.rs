@@ -2,11 +2,11 @@
 //!
 //! A client of the text protocol sends them as the data of its first `set`, one of the binary
 //! protocol by the mechanism PLAIN of SASL. Until then nothing else is carried out: the decoder of
-//! the connection sees to that ([`tavola_proto::Decoder`]), and is told here when it may stop.
+//! the connection sees to that ([`tavola_proto::Decoder`]), and learns here when it may stop.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `users` | names, passwords, the comparison that takes as long whoever asks |
+//! | `users` | names, passwords, the comparison that takes as long anyone who asks |
 
 mod users;
 
@@ -24,7 +24,7 @@ pub use users::{BadUsers, Users};
 
 /// The mechanisms of SASL that are spoken.
 const MECHANISMS: &[u8] = b"PLAIN";
-/// So many wrong passwords end a connection.
+/// The number of wrong passwords that end a connection.
 pub(super) const MOST_WRONG: u32 = 3;
 /// How long the answer to the last of them is kept back, so that guessing takes its time.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ pub(super) const PAUSE: Duration = Duration::from_secs(1);
 const ANSWER_BYTES: usize = 64;
 
 /// Has a decoder ask a new client for its password; `first` is the first byte that came, by which
-/// clients tell their protocol where both are spoken.
+/// clients show their protocol where both are spoken.
 pub(super) fn ask(decoder: &mut Decoder, first: u8) {
     match decoder.protocol() {
         Some(Protocol::Binary) => decoder.set_sasl(Sasl::Required),

@@ -37,7 +37,7 @@ impl Users {
         Ok(Self(RwLock::new(parse(text)?)))
     }
 
-    /// Puts others in their place. Who has said who it is already stays.
+    /// Replaces the list of users. Connections that are authenticated stay so.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_in_the_lines_is_known_by_the_whole_password() {
+    fn users_are_known_by_their_whole_password() {
         let users = Users::read(b"ann:x\r\nbob:one two:three\n\ncat:y").expect("read");
         for (name, password) in [("ann", "x"), ("bob", "one two:three"), ("cat", "y")] {
             assert!(users.know(name.as_bytes(), password.as_bytes()), "{name}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_none_are_told_by_number() {
+    fn invalid_lines_are_reported_by_number() {
         let wrong = |text: &str| Users::read(text.as_bytes()).err();
         assert_eq!(wrong(""), Some(BadUsers::Empty));
         assert_eq!(wrong("\n\n"), Some(BadUsers::Empty));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn others_take_their_place_unless_they_are_none() {
+    fn a_new_list_replaces_the_old_one_unless_it_is_invalid() {
         let users = Users::read(b"ann:x").expect("read");
         assert_eq!(users.replace(b"bob"), Err(BadUsers::Line(1)));
         assert!(users.know(b"ann", b"x"));

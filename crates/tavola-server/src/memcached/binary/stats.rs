@@ -10,27 +10,27 @@ use crate::memcached::work::Work;
 use crate::net::Output;
 
 pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut Output) {
-    let mut tell = |name: &str, value: &dyn Display| {
+    let mut report = |name: &str, value: &dyn Display| {
         let value = value.to_string();
         let out = output.room(ANSWER_BYTES + name.len() + value.len());
         answer::stat(out, header, name.as_bytes(), value.as_bytes());
     };
     let prefixes = &work.shared.prefixes;
-    let told = match topic {
-        b"" => stats::general(work, &mut tell),
-        b"items" => stats::items(work, &mut tell),
-        b"slabs" => stats::slabs(work, &mut tell),
+    let reported = match topic {
+        b"" => stats::general(work, &mut report),
+        b"items" => stats::items(work, &mut report),
+        b"slabs" => stats::slabs(work, &mut report),
         b"sizes" => {
-            tell("sizes_status", &"disabled");
+            report("sizes_status", &"disabled");
             Ok(())
         }
         // Whatever follows these words, as in memcached.
-        topic if topic.starts_with(b"settings") => stats::settings(work, &mut tell),
+        topic if topic.starts_with(b"settings") => stats::settings(work, &mut report),
         topic if topic.starts_with(b"reset") => {
             stats::reset(work);
             Ok(())
         }
-        // Prefixes are of keys: who may list none is told none.
+        // Prefixes are of keys: a client that may not list keys gets none.
         topic if topic.starts_with(b"detail") && !work.shared.rules.dumps => {
             return refuse(output, header, Status::NotFound);
         }
@@ -47,7 +47,7 @@ pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut
         }
         _ => return refuse(output, header, Status::NotFound),
     };
-    match told {
+    match reported {
         Ok(()) => answer::stat(output.room(ANSWER_BYTES), header, &[], &[]),
         Err(error) => fail(output, header, &error),
     }

@@ -38,7 +38,7 @@ pub(super) fn carry_out(
             version: version_of(flags),
         },
     );
-    let told = match counted {
+    let answered = match counted {
         Ok(Counted::Now {
             number,
             cas,
@@ -71,7 +71,7 @@ pub(super) fn carry_out(
         }
         Err(error) => Err(error),
     };
-    if let Err(error) = told {
+    if let Err(error) = answered {
         failure::line(output, &error);
     }
 }

@@ -39,7 +39,7 @@ fn write_facts(work: &Work, key: Key<'_>, value: &mut Vec<u8>, output: &mut Outp
         ("la", &idle[..]),
         ("cas", &cas[..]),
         ("fetch", if is_fetched { "yes" } else { "no" }),
-        // Who reads an item does not learn its class.
+        // A read of an item does not return its class.
         ("cls", "0"),
         ("size", &size[..]),
     ];

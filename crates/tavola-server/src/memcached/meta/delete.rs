@@ -90,7 +90,7 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
 }
 
 /// An item without a value is a new one with the old unique number. One that becomes stale stays
-/// as it is but for that number, and somebody may be told again to bring a new value.
+/// as it is except that number, and somebody may be asked again to bring a new value.
 fn how(
     work: &Work,
     flags: &Flags<'_>,

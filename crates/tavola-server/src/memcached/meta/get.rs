@@ -16,8 +16,8 @@ use crate::memcached::tally::Event;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-/// An item as it is to be told.
-struct Told {
+/// An item with the facts that the answer may have.
+struct FoundItem {
     details: Details,
     cas: u64,
     times: Times,
@@ -30,9 +30,9 @@ struct Told {
 struct Times {
     /// What is left of it at last.
     expiry: Expiry,
-    /// What was left where `t` stands.
-    told: Expiry,
-    /// Whether less is left where `R` stands than it says.
+    /// What was left where `t` is.
+    at_t: Expiry,
+    /// Whether less is left where `R` is than it says.
     is_short: bool,
 }
 
@@ -46,22 +46,22 @@ pub(super) fn carry_out(
     let mut room = KeyRoom::default();
     let key = item.key.bytes(&mut room);
     match read(work, item, key, &mut value) {
-        Ok(Some(told)) => {
+        Ok(Some(found_item)) => {
             let flags = &item.flags;
-            let is_known = flags.compare().is_some_and(|known| known == told.cas);
-            let marks = told.details.marks;
+            let is_known = flags.compare().is_some_and(|known| known == found_item.cas);
+            let marks = found_item.details.marks;
             let found = Found {
                 value: &value,
                 with_value: flags.has(b'v') && !is_known,
                 is_key_base64: marks & BASE64 != 0 || !is_word(key),
-                client_flags: told.details.attributes.flags,
-                cas: told.cas,
-                ttl_s: exptime::left_s(told.times.told),
+                client_flags: found_item.details.attributes.flags,
+                cas: found_item.cas,
+                ttl_s: exptime::left_s(found_item.times.at_t),
                 idle_s: marks::idle_s(marks, work.now_s),
                 is_fetched: marks & FETCHED != 0,
                 is_token_sent: marks & TOKEN_SENT != 0,
                 is_stale: marks & STALE != 0,
-                is_winner: told.is_winner,
+                is_winner: found_item.is_winner,
             };
             answer::found(output.room(ANSWER_BYTES + value.len()), item, &found);
         }
@@ -73,7 +73,12 @@ pub(super) fn carry_out(
 }
 
 /// Reads an item, or makes one where flags say so, and does to it what they say.
-fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Option<Told>> {
+fn read(
+    work: &Work,
+    item: &Item<'_>,
+    key: &[u8],
+    value: &mut Vec<u8>,
+) -> Result<Option<FoundItem>> {
     let flags = &item.flags;
     let (hit, miss) = match flags.exptime() {
         None => (Event::GetHit, Event::GetMiss),
@@ -81,20 +86,20 @@ fn read(work: &Work, item: &Item<'_>, key: &[u8], value: &mut Vec<u8>) -> Result
     };
     loop {
         if let Some(details) = read_item(work, flags, key, value)? {
-            if let Some(told) = found(work, flags, key, details, value)? {
+            if let Some(found_item) = found(work, flags, key, details, value)? {
                 work.fetched(key, Some(value.len()));
                 work.count(hit);
-                return Ok(Some(told));
+                return Ok(Some(found_item));
             }
         } else {
             let made = flags.vivify().map(|_| make(work, flags, key));
             match made.transpose() {
                 // Another made it in between.
                 Ok(Some(None)) => continue,
-                Ok(Some(Some(told))) => {
+                Ok(Some(Some(found_item))) => {
                     work.fetched(key, None);
                     work.count(hit);
-                    return Ok(Some(told));
+                    return Ok(Some(found_item));
                 }
                 // Nor is there one where there is no room for it.
                 Ok(None) | Err(Error::Full { .. }) => {
@@ -132,7 +137,7 @@ fn found(
     key: &[u8],
     details: Details,
     value: &[u8],
-) -> Result<Option<Told>> {
+) -> Result<Option<FoundItem>> {
     let times = Times::of(flags, details.attributes.expiry, false);
     let is_free = details.marks & TOKEN_SENT == 0;
     let is_winner = is_free && (times.is_short || details.marks & STALE != 0);
@@ -143,15 +148,15 @@ fn found(
     } else {
         0
     };
-    let told = Told {
+    let found_item = FoundItem {
         details,
         cas,
         times,
         is_winner,
     };
-    // Who has let it expire is the last who was told of it.
+    // The client that let it expire is the last one that gets it.
     if exptime::left_s(times.expiry) == Some(0) {
-        return Ok(Some(told));
+        return Ok(Some(found_item));
     }
     if is_winner {
         let here = Condition::Is(CasToken(cas));
@@ -164,11 +169,11 @@ fn found(
     if !flags.has(b'u') {
         work.used(key, &details);
     }
-    Ok(Some(told))
+    Ok(Some(found_item))
 }
 
 /// Makes an item without a value, which the client is to bring; `None`: it is there by now.
-fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<Told>> {
+fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<FoundItem>> {
     let times = Times::of(flags, Expiry::Never, true);
     let attributes = Attributes {
         expiry: times.expiry,
@@ -193,7 +198,7 @@ fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<Told>> {
         return Ok(None);
     };
     work.count(Event::Stored);
-    Ok(Some(Told {
+    Ok(Some(FoundItem {
         details,
         cas: token.0,
         times,
@@ -205,7 +210,7 @@ impl Times {
     fn of(flags: &Flags<'_>, had: Expiry, is_made: bool) -> Self {
         let mut times = Self {
             expiry: had,
-            told: had,
+            at_t: had,
             is_short: false,
         };
         for word in flags.words() {
@@ -217,7 +222,7 @@ impl Times {
                     times.is_short =
                         matches!((left, least), (Some(left), Some(least)) if left < least);
                 }
-                (b't', ..) => times.told = times.expiry,
+                (b't', ..) => times.at_t = times.expiry,
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
-//! The meta commands: what the table is asked, and what the client is told. One file a command.
+//! The meta commands: what they ask of the table and what they answer. One file a command.
 //!
-//! What they need to know of an item that is not its value, its flags or its time stands in its
+//! What they need to know of an item that is not its value, its flags or its time is in its
 //! marks (`marks`): whether it is stale, and who is to bring a new value; whether and when it was
 //! read; whether its key came as base64. Flags that ask for what a table has no room for are
 //! refused as memcached refuses a letter it does not know: without versions there is no unique

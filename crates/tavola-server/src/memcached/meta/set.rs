@@ -56,7 +56,7 @@ pub(super) fn carry_out(
             },
         },
     );
-    let (status, told) = match stored {
+    let (status, facts) = match stored {
         Ok(Outcome::Done {
             cas, size_bytes, ..
         }) => (Status::Done, Stored { cas, size_bytes }),
@@ -72,6 +72,6 @@ pub(super) fn carry_out(
         Err(error) => return failure::line(output, &error),
     };
     if !request.hides(status) {
-        answer::stored(output.room(ANSWER_BYTES), status, item, told);
+        answer::stored(output.room(ANSWER_BYTES), status, item, facts);
     }
 }

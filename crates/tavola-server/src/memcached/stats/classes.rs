@@ -2,7 +2,7 @@
 
 use tavola::Result;
 
-use super::Tell;
+use super::Reporter;
 use crate::memcached::work::Work;
 
 /// What memcached counts of a class of items, and nobody here.
@@ -41,14 +41,14 @@ const OF_SLABS: [&str; 9] = [
     "touch_hits",
 ];
 
-/// `stats items`. There is one order of items, which is told as memcached's cold one.
-pub(in crate::memcached) fn items(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+/// `stats items`. There is one order of items, which is reported as memcached's cold one.
+pub(in crate::memcached) fn items(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     for class in &work.table().stats()?.classes {
         if class.used == 0 {
             continue;
         }
         let mut one = |name: &str, value: u64| {
-            tell(&format!("items:{}:{name}", class.number), &value);
+            report(&format!("items:{}:{name}", class.number), &value);
         };
         one("number", class.used);
         one("number_hot", 0);
@@ -66,10 +66,10 @@ pub(in crate::memcached) fn items(work: &Work, tell: &mut Tell<'_>) -> Result<()
 }
 
 /// `stats slabs`.
-pub(in crate::memcached) fn slabs(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+pub(in crate::memcached) fn slabs(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let stats = work.table().stats()?;
     for class in &stats.classes {
-        let mut one = |name: &str, value: u64| tell(&format!("{}:{name}", class.number), &value);
+        let mut one = |name: &str, value: u64| report(&format!("{}:{name}", class.number), &value);
         one("chunk_size", class.block_bytes.into());
         one("chunks_per_page", class.blocks / class.pages.max(1));
         one("total_pages", class.pages);
@@ -80,7 +80,7 @@ pub(in crate::memcached) fn slabs(work: &Work, tell: &mut Tell<'_>) -> Result<()
             one(name, 0);
         }
     }
-    tell("active_slabs", &stats.classes.len());
-    tell("total_malloced", &stats.resident_bytes);
+    report("active_slabs", &stats.classes.len());
+    report("total_malloced", &stats.resident_bytes);
     Ok(())
 }

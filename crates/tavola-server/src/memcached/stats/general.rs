@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::param::clock_ticks_per_second;
 use tavola::{Result, Stats};
 
-use super::{Tell, limit};
+use super::{Reporter, limit};
 use crate::memcached::VERSION;
 use crate::memcached::tally::Event;
 use crate::memcached::work::Work;
@@ -16,36 +16,36 @@ const PAGE_BYTES: u64 = 16 * 1024;
 const SEGMENT_SLOTS: u64 = 256 * 7;
 
 /// All figures without a topic.
-pub(in crate::memcached) fn general(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+pub(in crate::memcached) fn general(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let stats = work.table().stats()?;
-    process(work, tell);
-    commands(work, tell);
-    transport(work, &stats, tell);
-    housekeeping(work, tell);
-    items(work, &stats, tell);
+    process(work, report);
+    commands(work, report);
+    transport(work, &stats, report);
+    housekeeping(work, report);
+    items(work, &stats, report);
     Ok(())
 }
 
-fn process(work: &Work, tell: &mut Tell<'_>) {
+fn process(work: &Work, report: &mut Reporter<'_>) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let net = work.meter.sum();
     let [user, system] = processor_times();
-    tell("pid", &std::process::id());
-    tell("uptime", &work.shared.started.elapsed().as_secs());
-    tell("time", &now.map_or(0, |now| now.as_secs()));
-    tell("version", &VERSION);
+    report("pid", &std::process::id());
+    report("uptime", &work.shared.started.elapsed().as_secs());
+    report("time", &now.map_or(0, |now| now.as_secs()));
+    report("version", &VERSION);
     // There is none; some tools want the line.
-    tell("libevent", &"none");
-    tell("pointer_size", &usize::BITS);
-    tell("rusage_user", &user);
-    tell("rusage_system", &system);
-    tell("max_connections", &work.meter.setup().max_connections);
-    tell("curr_connections", &net.current_connections);
-    tell("total_connections", &net.total_connections);
-    tell("rejected_connections", &net.rejected_connections);
-    tell("connection_structures", &net.current_connections);
+    report("libevent", &"none");
+    report("pointer_size", &usize::BITS);
+    report("rusage_user", &user);
+    report("rusage_system", &system);
+    report("max_connections", &work.meter.setup().max_connections);
+    report("curr_connections", &net.current_connections);
+    report("total_connections", &net.total_connections);
+    report("rejected_connections", &net.rejected_connections);
+    report("connection_structures", &net.current_connections);
     zeros(
-        tell,
+        report,
         &[
             "response_obj_oom",
             "response_obj_count",
@@ -72,18 +72,18 @@ fn processor_times() -> [String; 2] {
     })
 }
 
-fn commands(work: &Work, tell: &mut Tell<'_>) {
+fn commands(work: &Work, report: &mut Reporter<'_>) {
     let sums = work.shared.tallies.sums();
     let (hits, misses) = (sums.of(Event::GetHit), sums.of(Event::GetMiss));
     let (touched, untouched) = (sums.of(Event::TouchHit), sums.of(Event::TouchMiss));
-    tell("cmd_get", &(hits + misses));
-    tell("cmd_set", &sums.of(Event::Set));
-    tell("cmd_flush", &sums.of(Event::Flush));
-    tell("cmd_touch", &(touched + untouched));
-    tell("cmd_meta", &sums.of(Event::Meta));
-    tell("get_hits", &hits);
-    tell("get_misses", &misses);
-    zeros(tell, &["get_expired", "get_flushed"]);
+    report("cmd_get", &(hits + misses));
+    report("cmd_set", &sums.of(Event::Set));
+    report("cmd_flush", &sums.of(Event::Flush));
+    report("cmd_touch", &(touched + untouched));
+    report("cmd_meta", &sums.of(Event::Meta));
+    report("get_hits", &hits);
+    report("get_misses", &misses);
+    zeros(report, &["get_expired", "get_flushed"]);
     for (name, event) in [
         ("delete_misses", Event::DeleteMiss),
         ("delete_hits", Event::DeleteHit),
@@ -102,34 +102,34 @@ fn commands(work: &Work, tell: &mut Tell<'_>) {
         ("auth_errors", Event::AuthError),
         ("auth_closed", Event::AuthClosed),
     ] {
-        tell(name, &sums.of(event));
+        report(name, &sums.of(event));
     }
 }
 
-fn transport(work: &Work, stats: &Stats, tell: &mut Tell<'_>) {
+fn transport(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
     let net = work.meter.sum();
     if work.meter.setup().idle_timeout.is_some() {
-        tell("idle_kicks", &net.idle_closed);
+        report("idle_kicks", &net.idle_closed);
     }
-    tell("bytes_read", &net.bytes_read);
-    tell("bytes_written", &net.bytes_written);
-    tell("limit_maxbytes", &limit(stats));
-    tell("accepting_conns", &1);
-    tell("listen_disabled_num", &net.accept_stops);
-    tell("time_in_listen_disabled_us", &0);
-    tell("threads", &work.shared.tallies.threads());
-    tell("conn_yields", &work.shared.tallies.sums().of(Event::Yield));
+    report("bytes_read", &net.bytes_read);
+    report("bytes_written", &net.bytes_written);
+    report("limit_maxbytes", &limit(stats));
+    report("accepting_conns", &1);
+    report("listen_disabled_num", &net.accept_stops);
+    report("time_in_listen_disabled_us", &0);
+    report("threads", &work.shared.tallies.threads());
+    report("conn_yields", &work.shared.tallies.sums().of(Event::Yield));
     let slots = stats.segments * SEGMENT_SLOTS;
-    tell("hash_power_level", &slots.checked_ilog2().unwrap_or(0));
-    tell("hash_bytes", &stats.index_bytes);
-    tell("hash_is_expanding", &0);
+    report("hash_power_level", &slots.checked_ilog2().unwrap_or(0));
+    report("hash_bytes", &stats.index_bytes);
+    report("hash_is_expanding", &0);
 }
 
 /// What memcached does for itself, of which little has a counterpart.
-fn housekeeping(work: &Work, tell: &mut Tell<'_>) {
+fn housekeeping(work: &Work, report: &mut Reporter<'_>) {
     let (crawler, watchers) = (&work.shared.crawler, &work.shared.watchers);
     zeros(
-        tell,
+        report,
         &[
             "slab_reassign_rescues",
             "slab_reassign_chunk_rescues",
@@ -139,51 +139,51 @@ fn housekeeping(work: &Work, tell: &mut Tell<'_>) {
             "slab_reassign_busy_nomem",
         ],
     );
-    tell("slab_reassign_last_busy_status", &"none");
-    zeros(tell, &["slab_reassign_running", "slabs_moved"]);
-    tell("lru_crawler_running", &u8::from(crawler.is_running()));
-    tell("lru_crawler_starts", &crawler.starts());
+    report("slab_reassign_last_busy_status", &"none");
+    zeros(report, &["slab_reassign_running", "slabs_moved"]);
+    report("lru_crawler_running", &u8::from(crawler.is_running()));
+    report("lru_crawler_starts", &crawler.starts());
     zeros(
-        tell,
+        report,
         &[
             "lru_maintainer_juggles",
             "malloc_fails",
             "log_worker_dropped",
         ],
     );
-    tell("log_worker_written", &watchers.written());
-    tell("log_watcher_skipped", &watchers.skipped());
-    tell("log_watcher_sent", &watchers.sent());
-    tell("log_watchers", &watchers.count());
-    tls(work, tell);
-    zeros(tell, &["unexpected_napi_ids", "round_robin_fallback"]);
+    report("log_worker_written", &watchers.written());
+    report("log_watcher_skipped", &watchers.skipped());
+    report("log_watcher_sent", &watchers.sent());
+    report("log_watchers", &watchers.count());
+    tls(work, report);
+    zeros(report, &["unexpected_napi_ids", "round_robin_fallback"]);
 }
 
 /// Nothing where it is not spoken.
-fn tls(work: &Work, tell: &mut Tell<'_>) {
+fn tls(work: &Work, report: &mut Reporter<'_>) {
     let Some(tls) = work.meter.setup().tls() else {
         return;
     };
     let net = work.meter.sum();
-    tell("ssl_new_sessions", &net.tls_sessions);
-    tell("ssl_handshake_errors", &net.tls_handshake_errors);
-    tell("ssl_proto_errors", &net.tls_errors);
-    tell("time_since_server_cert_refresh", &tls.age().as_secs());
+    report("ssl_new_sessions", &net.tls_sessions);
+    report("ssl_handshake_errors", &net.tls_handshake_errors);
+    report("ssl_proto_errors", &net.tls_errors);
+    report("time_since_server_cert_refresh", &tls.age().as_secs());
 }
 
-/// Of the table, whoever writes to it.
-fn items(work: &Work, stats: &Stats, tell: &mut Tell<'_>) {
-    tell("bytes", &stats.payload_bytes);
-    tell("curr_items", &stats.keys);
-    tell("total_items", &work.shared.tallies.sums().of(Event::Stored));
-    tell("slab_global_page_pool", &(stats.free_bytes / PAGE_BYTES));
-    zeros(tell, &["expired_unfetched"]);
-    tell("evicted_unfetched", &stats.evicted_new);
-    tell("evicted_active", &stats.evicted_old);
-    tell("evictions", &(stats.evicted_new + stats.evicted_old));
-    tell("reclaimed", &stats.expired);
+/// Of the table, anyone who writes to it.
+fn items(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
+    report("bytes", &stats.payload_bytes);
+    report("curr_items", &stats.keys);
+    report("total_items", &work.shared.tallies.sums().of(Event::Stored));
+    report("slab_global_page_pool", &(stats.free_bytes / PAGE_BYTES));
+    zeros(report, &["expired_unfetched"]);
+    report("evicted_unfetched", &stats.evicted_new);
+    report("evicted_active", &stats.evicted_old);
+    report("evictions", &(stats.evicted_new + stats.evicted_old));
+    report("reclaimed", &stats.expired);
     zeros(
-        tell,
+        report,
         &[
             "crawler_reclaimed",
             "crawler_items_checked",
@@ -197,8 +197,8 @@ fn items(work: &Work, stats: &Stats, tell: &mut Tell<'_>) {
     );
 }
 
-fn zeros(tell: &mut Tell<'_>, names: &[&str]) {
+fn zeros(report: &mut Reporter<'_>, names: &[&str]) {
     for name in names {
-        tell(name, &0);
+        report(name, &0);
     }
 }

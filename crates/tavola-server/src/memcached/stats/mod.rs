@@ -1,8 +1,8 @@
-//! Figures about the server and the table, as `stats` tells them: names and values, in the order
-//! in which memcached tells them.
+//! Figures about the server and the table, as `stats` reports them: names and values, in the order
+//! in which memcached reports them.
 //!
-//! Tools look for names: each that memcached has is told, with 0 where there is nothing here that
-//! it could count. Which these are stands in docs/internals/protocol.md.
+//! Tools look for names: each that memcached has is reported, with 0 where there is nothing here
+//! that it could count. Which these are is in docs/internals/protocol.md.
 
 mod classes;
 mod general;
@@ -18,8 +18,8 @@ use tavola::Stats;
 
 use super::work::Work;
 
-/// What is told one name and one value after the other.
-pub(super) type Tell<'a> = dyn FnMut(&str, &dyn Display) + 'a;
+/// Gets one name and one value after the other.
+pub(super) type Reporter<'a> = dyn FnMut(&str, &dyn Display) + 'a;
 
 /// What a cache may take; else what the table may grow to.
 fn limit(stats: &Stats) -> u64 {
@@ -27,9 +27,9 @@ fn limit(stats: &Stats) -> u64 {
 }
 
 /// `stats conns`.
-pub(super) fn connections(work: &Work, tell: &mut Tell<'_>) {
+pub(super) fn connections(work: &Work, report: &mut Reporter<'_>) {
     let connections = &work.shared.connections;
-    connections.report_each(work.descriptor, work.meter.setup(), tell);
+    connections.report_each(work.descriptor, work.meter.setup(), report);
 }
 
 /// `stats reset`: all counts of commands begin at 0. Those of the table are everybody's and stay.

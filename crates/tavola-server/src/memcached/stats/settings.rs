@@ -6,25 +6,25 @@ use std::sync::atomic::Ordering::Relaxed;
 use tavola::Result;
 use tavola_proto::Protocol;
 
-use super::{Tell, limit};
+use super::{Reporter, limit};
 use crate::memcached::watch::WAITING_BYTES;
 use crate::memcached::work::Work;
 use crate::net::{Address, TLS_OUTPUT_BYTES};
 
-/// How the server and the table are set up. What is set at memcached alone is told as off, as 0,
-/// or as a list of which nothing is there.
-pub(in crate::memcached) fn settings(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
-    listening(work, tell)?;
-    serving(work, tell)?;
-    keeping(work, tell);
-    tls(work, tell);
-    tell("num_napi_ids", &0);
-    tell("memory_file", &work.table().path().display());
-    tell("client_flags_size", &size_of::<u32>());
+/// How the server and the table are set up. What is set at memcached alone is reported as off, as
+/// 0, or as a list of which nothing is there.
+pub(in crate::memcached) fn settings(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
+    listening(work, report)?;
+    serving(work, report)?;
+    keeping(work, report);
+    tls(work, report);
+    report("num_napi_ids", &0);
+    report("memory_file", &work.table().path().display());
+    report("client_flags_size", &size_of::<u32>());
     Ok(())
 }
 
-fn listening(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+fn listening(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let stats = work.table().stats()?;
     let setup = work.meter.setup();
     let tcp = setup.addresses.iter().find_map(|address| match address {
@@ -35,64 +35,64 @@ fn listening(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
         Address::Unix(path) => Some(path.display().to_string()),
         Address::Tcp(_) => None,
     });
-    tell("maxbytes", &limit(&stats));
-    tell("maxconns", &setup.max_connections);
-    tell("tcpport", &tcp.map_or(0, |address| address.port()));
-    tell("udpport", &0);
+    report("maxbytes", &limit(&stats));
+    report("maxconns", &setup.max_connections);
+    report("tcpport", &tcp.map_or(0, |address| address.port()));
+    report("udpport", &0);
     match tcp.map(|address| address.ip()) {
-        Some(ip) if !ip.is_unspecified() => tell("inter", &ip),
-        _ => tell("inter", &"NULL"),
+        Some(ip) if !ip.is_unspecified() => report("inter", &ip),
+        _ => report("inter", &"NULL"),
     }
-    tell("verbosity", &work.shared.verbosity.load(Relaxed));
-    tell("oldest", &0);
-    tell("evictions", &on(stats.capacity.is_some()));
-    tell("domain_socket", &unix.as_deref().unwrap_or("NULL"));
+    report("verbosity", &work.shared.verbosity.load(Relaxed));
+    report("oldest", &0);
+    report("evictions", &on(stats.capacity.is_some()));
+    report("domain_socket", &unix.as_deref().unwrap_or("NULL"));
     let mode = setup.socket_mode.unwrap_or(0o700);
-    tell("umask", &format_args!("{mode:o}"));
-    tell(
+    report("umask", &format_args!("{mode:o}"));
+    report(
         "shutdown_command",
         &yes(work.shared.rules.shutdown.is_some()),
     );
     // Blocks become an eighth larger from class to class.
-    tell("growth_factor", &"1.12");
-    tell("chunk_size", &8);
+    report("growth_factor", &"1.12");
+    report("chunk_size", &8);
     Ok(())
 }
 
-fn serving(work: &Work, tell: &mut Tell<'_>) -> Result<()> {
+fn serving(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let setup = work.meter.setup();
-    tell("num_threads", &work.shared.tallies.threads());
-    tell("num_threads_per_udp", &0);
-    tell("stat_key_prefix", &work.shared.prefixes.delimiter());
-    tell("detail_enabled", &yes(work.shared.prefixes.is_on()));
-    tell("reqs_per_event", &work.shared.rules.requests);
+    report("num_threads", &work.shared.tallies.threads());
+    report("num_threads_per_udp", &0);
+    report("stat_key_prefix", &work.shared.prefixes.delimiter());
+    report("detail_enabled", &yes(work.shared.prefixes.is_on()));
+    report("reqs_per_event", &work.shared.rules.requests);
     // Without versions the unique number is a hash of the value.
-    tell("cas_enabled", &yes(work.table().stats()?.has_versions));
-    tell("tcp_backlog", &setup.backlog);
+    report("cas_enabled", &yes(work.table().stats()?.has_versions));
+    report("tcp_backlog", &setup.backlog);
     let protocol = work.shared.rules.protocol;
     let spoken = match protocol {
         None => "auto-negotiate",
         Some(Protocol::Text) => "ascii",
         Some(Protocol::Binary) => "binary",
     };
-    tell("binding_protocol", &spoken);
+    report("binding_protocol", &spoken);
     let asks = work.shared.rules.users.is_some();
-    tell(
+    report(
         "auth_enabled_sasl",
         &yes(asks && protocol != Some(Protocol::Text)),
     );
-    tell(
+    report(
         "auth_enabled_ascii",
         &yes(asks && protocol != Some(Protocol::Binary)),
     );
-    tell("item_size_max", &work.shared.rules.value_bytes);
-    tell("maxconns_fast", &yes(setup.refuses));
-    tell("hashpower_init", &0);
+    report("item_size_max", &work.shared.rules.value_bytes);
+    report("maxconns_fast", &yes(setup.refuses));
+    report("hashpower_init", &0);
     Ok(())
 }
 
-/// What memcached does to its memory, and what it is told of.
-fn keeping(work: &Work, tell: &mut Tell<'_>) {
+/// What memcached does to its memory, and what it is set to.
+fn keeping(work: &Work, report: &mut Reporter<'_>) {
     let crawler = &work.shared.crawler;
     let idle_s = work
         .meter
@@ -128,11 +128,11 @@ fn keeping(work: &Work, tell: &mut Tell<'_>) {
         ("inline_ascii_response", &"no"),
     ];
     for (name, value) in figures {
-        tell(name, value);
+        report(name, value);
     }
 }
 
-fn tls(work: &Work, tell: &mut Tell<'_>) {
+fn tls(work: &Work, report: &mut Reporter<'_>) {
     let tls = work.meter.setup().tls();
     let files = tls.map(|tls| tls.files());
     let chain = files.map(|files| files.certificates.display());
@@ -148,29 +148,29 @@ fn tls(work: &Work, tell: &mut Tell<'_>) {
         true => "tlsv1.3",
         false => "tlsv1.2",
     };
-    tell("ssl_enabled", &yes(tls.is_some()));
-    told_or(tell, "ssl_chain_cert", chain, "(null)");
-    told_or(tell, "ssl_key", key, "(null)");
-    tell("ssl_verify_mode", &verifies);
+    report("ssl_enabled", &yes(tls.is_some()));
+    report_or(report, "ssl_chain_cert", chain, "(null)");
+    report_or(report, "ssl_key", key, "(null)");
+    report("ssl_verify_mode", &verifies);
     // PEM.
-    tell("ssl_keyformat", &1);
-    tell("ssl_ciphers", &"NULL");
-    told_or(
-        tell,
+    report("ssl_keyformat", &1);
+    report("ssl_ciphers", &"NULL");
+    report_or(
+        report,
         "ssl_ca_cert",
         clients.map(|path| path.display()),
         "NULL",
     );
-    tell("ssl_wbuf_size", &TLS_OUTPUT_BYTES);
-    tell("ssl_session_cache", &yes(tls.is_some()));
-    tell("ssl_kernel_tls", &"no");
-    tell("ssl_min_version", &least);
+    report("ssl_wbuf_size", &TLS_OUTPUT_BYTES);
+    report("ssl_session_cache", &yes(tls.is_some()));
+    report("ssl_kernel_tls", &"no");
+    report("ssl_min_version", &least);
 }
 
-fn told_or(tell: &mut Tell<'_>, name: &str, value: Option<impl Display>, none: &str) {
+fn report_or(report: &mut Reporter<'_>, name: &str, value: Option<impl Display>, none: &str) {
     match value {
-        Some(value) => tell(name, &value),
-        None => tell(name, &none),
+        Some(value) => report(name, &value),
+        None => report(name, &none),
     }
 }
 

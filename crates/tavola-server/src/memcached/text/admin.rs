@@ -1,4 +1,4 @@
-//! Commands about the server, but for its figures.
+//! Commands about the server, except its figures.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -27,7 +27,7 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
     let (line, noreply) = match request {
         Request::Version => return answer::version(output.room(64), VERSION),
         Request::Verbosity { level, noreply } => {
-            // There is nothing that a higher level would tell.
+            // There is nothing that a higher level would log.
             let level = (*level).min(HIGHEST_VERBOSITY);
             work.shared.verbosity.store(level, Relaxed);
             (answer::OK, *noreply)
@@ -42,7 +42,7 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
     write_reply(output, noreply, Ok(Reply::Line(line)));
 }
 
-/// Whoever asks has come in, so that why it fails may be told.
+/// A client that asks has been let in, so it may learn why it fails.
 fn refresh_certificates(work: &Work, output: &mut Output) {
     let mut all = work.meter.setup().tls.iter().flatten().peekable();
     if all.peek().is_none() {
@@ -54,7 +54,7 @@ fn refresh_certificates(work: &Work, output: &mut Output) {
     }
 }
 
-/// The capacity of a cache; a table that is none has nothing to adjust.
+/// The capacity of a cache; a table that is not a cache has nothing to adjust.
 fn limit(work: &Work, mebibytes: u32) -> &'static [u8] {
     if mebibytes < LEAST_MEBIBYTES {
         return TOO_SMALL;

@@ -72,7 +72,7 @@ fn crawl(work: &Work, words: &[u8]) -> &'static [u8] {
         Err(line) => line,
         Ok(_) => {
             work.shared.crawler.start();
-            // What fails here fails for the next write as well, whose client is told.
+            // What fails here fails for the next write as well, whose client gets the error.
             let _ = work.table().maintain(0);
             answer::OK
         }

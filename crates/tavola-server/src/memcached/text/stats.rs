@@ -14,21 +14,21 @@ use crate::net::Output;
 const BUSY: &[u8] = b"SERVER_ERROR too many dumps under way\r\n";
 
 pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) -> After {
-    let mut tell = |name: &str, value: &dyn Display| {
+    let mut report = |name: &str, value: &dyn Display| {
         // Writing to an output does not fail.
         let _ = write!(output, "STAT {name} {value}\r\n");
     };
-    let told = match asked {
-        Stats::General => stats::general(work, &mut tell),
-        Stats::Settings => stats::settings(work, &mut tell),
-        Stats::Items => stats::items(work, &mut tell),
-        Stats::Slabs => stats::slabs(work, &mut tell),
+    let reported = match asked {
+        Stats::General => stats::general(work, &mut report),
+        Stats::Settings => stats::settings(work, &mut report),
+        Stats::Items => stats::items(work, &mut report),
+        Stats::Slabs => stats::slabs(work, &mut report),
         Stats::Sizes => {
-            tell("sizes_status", &"disabled");
+            report("sizes_status", &"disabled");
             Ok(())
         }
         Stats::Connections => {
-            stats::connections(work, &mut tell);
+            stats::connections(work, &mut report);
             Ok(())
         }
         Stats::Cachedump { class, limit } => return cachedump(work, *class, *limit, output),
@@ -37,7 +37,7 @@ pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) -> 
             return After::NextRequest;
         }
     };
-    match told {
+    match reported {
         Ok(()) => output.extend(answer::END),
         Err(error) => failure::line(output, &error),
     }

@@ -17,10 +17,10 @@ use crate::net::error::{Error, Result};
 /// The first descriptor that is handed over, by the convention of systemd.
 const FIRST: i32 = 3;
 
-/// Takes the sockets that whoever started this process handed over, by the convention of systemd's
-/// socket activation: `LISTEN_FDS` of them from descriptor 3 on, if `LISTEN_PID` is this process.
-/// None if there are none, and at each call but the first. The variables stay as they are;
-/// programs started from here find another process named in them.
+/// Takes the sockets that anyone who started this process handed over, by the convention of
+/// systemd's socket activation: `LISTEN_FDS` of them from descriptor 3 on, if `LISTEN_PID` is this
+/// process. None if there are none, and at each call except the first. The variables stay as they
+/// are; programs started from here find another process named in them.
 ///
 /// # Errors
 ///
@@ -56,8 +56,8 @@ fn own(descriptor: i32) -> Result<OwnedFd> {
     // SAFETY: fcntl on a number only asks whether it is an open descriptor; it is not closed here.
     let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) };
     fcntl_setfd(borrowed, FdFlags::CLOEXEC).map_err(|_| Error::NotListening { descriptor })?;
-    // SAFETY: it is open, and whoever started this process and named it in LISTEN_PID gave it the
-    // descriptors from 3 on to own. `TAKEN` lets each be taken once.
+    // SAFETY: it is open, and anyone who started this process and named it in LISTEN_PID gave it
+    // the descriptors from 3 on to own. `TAKEN` lets each be taken once.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

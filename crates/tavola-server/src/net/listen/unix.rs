@@ -17,7 +17,7 @@ use crate::net::error::{Error, Result};
 /// How long a server waits for another that is just starting in the same folder.
 const FOLDER_WAIT: Duration = Duration::from_secs(1);
 
-/// The file of a Unix socket; removed when dropped, unless another stands there now.
+/// The file of a Unix socket; removed when dropped, unless another is there now.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
@@ -43,7 +43,7 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            // Whoever starts next replaces it if this fails.
+            // Anyone who starts next replaces it if this fails.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -57,7 +57,7 @@ pub(super) fn open(path: PathBuf, mode: u32, backlog: i32) -> Result<Listener> {
     let address = SocketAddrUnix::new(&path).map_err(|errno| bad_path(errno.into()))?;
     let socket = socket(AddressFamily::UNIX)?;
     let lock = lock_folder(&path).map_err(bad_path)?;
-    make_way(&path, &address)?;
+    remove_stale_socket(&path, &address)?;
     let mode = Mode::from_raw_mode(mode & 0o777);
     // Before the file is there: nobody may connect in between whom the mode shuts out. The
     // process's mask takes away more, so that it is set once more after.
@@ -95,7 +95,7 @@ fn lock_folder(path: &Path) -> io::Result<fs::File> {
 }
 
 /// Removes the socket of a server that is no more.
-fn make_way(path: &Path, address: &SocketAddrUnix) -> Result<()> {
+fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else {
         return Ok(());
     };

@@ -25,9 +25,9 @@ const BATCHED_BYTES: usize = 4 * 1024;
 /// The largest buffer that a thread keeps for answers that are sent with those of others.
 const SPARE_BYTES: usize = 2 * BATCHED_BYTES;
 
-/// To carry out so many bytes of requests takes about as long as waking the client up.
+/// The bytes of requests that take about as long as waking the client up.
 const LONG_BYTES: usize = 1024;
-/// So many bytes of answers are sent early.
+/// The bytes of answers from which on they are sent early.
 const EARLY_BYTES: usize = 256;
 
 /// A connection of a thread.
@@ -264,7 +264,7 @@ impl<S> Connection<S> {
         if self.wants != Wants::Turn || !was_full {
             return Ok(());
         }
-        // A client that is gone has asked for the rest all the same.
+        // A client that is gone has asked for the rest anyway.
         let sent = self.send(space.now, counters);
         if self.output.is_full() {
             return sent;
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_answer_to_send_early_has_one_turn() {
+    fn a_connection_without_early_answers_has_one_turn() {
         let much = LONG_BYTES / 16;
         assert_eq!(reached(much, true, b"", much / 2), (vec![0], much / 2));
     }

@@ -72,7 +72,8 @@ enum Phase {
 }
 
 impl<W: Worker> Loop<W> {
-    /// The epoll of a thread: made before the thread, so that errors are told by who starts it.
+    /// The epoll of a thread: made before the thread, so that the thread that starts it reports its
+    /// errors.
     pub(crate) fn poll(shared: &Shared, index: usize) -> io::Result<Poll> {
         let poll = Poll::new()?;
         poll.add(shared.threads[index].post.bell(), BELL, EventFlags::IN)?;
@@ -107,7 +108,7 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// Serves until it is told to stop, or a drain is complete.
+    /// Serves until it is asked to stop, or a drain is complete.
     pub(crate) fn run(mut self) {
         while self.is_running() {
             self.reread();

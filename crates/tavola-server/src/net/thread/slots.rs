@@ -1,6 +1,6 @@
 //! The connections of a thread, by tokens that are not mistaken for those of closed ones.
 
-/// Where a connection stands, and how often the place was used before.
+/// Where a connection is, and how often the place was used before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     index: u32,

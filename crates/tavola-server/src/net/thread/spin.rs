@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::net::poll::Poll;
 
-/// After so many spins in a row without success the thread does not spin.
+/// The number of spins in a row without success after which the thread does not spin.
 const MISSES: u32 = 8;
 /// How much longer than a spin a short sleep takes: falling asleep and waking up.
 const WAKE_UP: Duration = Duration::from_micros(50);
@@ -18,7 +18,7 @@ const PREEMPTED: Duration = Duration::from_micros(400);
 /// How long a thread that was preempted does not spin, the first time and at most. Even if another
 /// process is always busy, a slice is lost to it only once in the longest rest.
 const RESTS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(6400));
-/// So many spins without preemption make the rest short again.
+/// The number of spins without preemption that make the rest short again.
 const UNDISTURBED: u32 = 4096;
 
 /// Whether a thread was busy lately, so that spinning pays.

@@ -17,10 +17,10 @@ use rustls::{RootCertStore, ServerConfig};
 use super::TlsFiles;
 use crate::net::error::{Error, Result};
 
-/// A larger file is none of certificates.
+/// A larger file has no certificates.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What a server speaks TLS with; can be read anew while it does.
+/// What a server speaks TLS with; can be read again while it does.
 pub struct Tls {
     files: TlsFiles,
     current: RwLock<Current>,
@@ -52,7 +52,7 @@ impl Tls {
         Ok(Self { files, current })
     }
 
-    /// Reads the files anew, for connections that come from now on.
+    /// Reads the files again, for connections that come from now on.
     ///
     /// # Errors
     ///

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! - **TLS-1** All that can be decrypted is given on at once: when the socket is empty, nothing of
-//!   the client's waits in here, so that the epoll tells whenever there is something to do.
+//!   the client's waits in here, so that the epoll reports whenever there is something to do.
 //! - **TLS-2** What is encrypted and not sent is at most `OUTPUT_BYTES`, and records of the
 //!   handshake; the rest stays in the output, by which its client is held back.
-//! - **TLS-3** Of a handshake, so much is taken in and no more: `HANDSHAKE_BYTES`.
+//! - **TLS-3** Of a handshake, a bounded number of bytes is taken in: `HANDSHAKE_BYTES`.
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::mem::MaybeUninit;
@@ -27,7 +27,7 @@ use crate::net::stream::{End, Received, send_slices};
 const SPACE_BYTES: usize = 32 * 1024;
 /// A record, and what is around it.
 const RECORD_BYTES: usize = 16 * 1024 + 512;
-/// So much is received at least, however little room there is.
+/// The bytes that are received at least, however little room there is.
 const LEAST_BYTES: usize = 4 * 1024;
 /// What a client may send until a handshake is done: its certificates are most of it.
 const HANDSHAKE_BYTES: usize = 32 * 1024;
@@ -58,7 +58,7 @@ impl Session {
         self.connection.is_handshaking()
     }
 
-    /// Whether the client was told all from the beginning; others go on with an earlier session.
+    /// Whether it was a full handshake; other clients resume an earlier session.
     pub(crate) fn is_new(&self) -> bool {
         self.connection.handshake_kind() != Some(HandshakeKind::Resumed)
     }
@@ -107,7 +107,7 @@ impl Session {
         Ok(received)
     }
 
-    /// Decrypts what came, and tells whether the client has said that no more will come.
+    /// Decrypts what came, and returns whether the client has said that no more will come.
     fn decrypt(&mut self, mut records: &[u8], bytes: &mut Vec<u8>) -> Result<bool, Broken> {
         while !records.is_empty() {
             let is_handshaking = self.is_handshaking();
@@ -132,7 +132,7 @@ impl Session {
     fn hand_on(&mut self, size: usize, bytes: &mut Vec<u8>) {
         bytes.reserve_exact(size);
         let mut reader = self.connection.reader();
-        // It ends where nothing is left, which is told as an error.
+        // It ends where nothing is left, which is reported as an error.
         while let Ok(chunk) = reader.fill_buf()
             && !chunk.is_empty()
         {
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// Sends what the socket takes now, and tells how much of the output that was, or will be.
+    /// Sends what the socket takes now, and returns how much of the output that was, or will be.
     pub(crate) fn send(&mut self, socket: &OwnedFd, output: &mut Output) -> io::Result<usize> {
         let mut sum = 0;
         while self.flush(socket)? && !output.is_empty() && !self.is_handshaking() {
@@ -171,7 +171,7 @@ impl Session {
             return;
         }
         self.connection.send_close_notify();
-        // Fails when the client is gone, which the next read tells.
+        // Fails when the client is gone, which the next read reports.
         let _ = self.flush(socket);
     }
 }

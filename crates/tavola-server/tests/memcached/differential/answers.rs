@@ -14,7 +14,7 @@ pub fn lines(answers: &[u8]) -> Vec<u8> {
     while let Some(end) = rest.windows(2).position(|pair| pair == b"\r\n") {
         let (line, after) = rest.split_at(end);
         rest = &after[2..];
-        let data = told(line, &mut out);
+        let data = read_line(line, &mut out);
         out.extend_from_slice(b"\r\n");
         let data = data.min(rest.len());
         out.extend_from_slice(&rest[..data]);
@@ -25,7 +25,7 @@ pub fn lines(answers: &[u8]) -> Vec<u8> {
 }
 
 /// Writes a line, and says how many bytes of data belong to it.
-fn told(line: &[u8], out: &mut Vec<u8>) -> usize {
+fn read_line(line: &[u8], out: &mut Vec<u8>) -> usize {
     let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
     let size = |at: usize| words.get(at).and_then(|word| number(word)).unwrap_or(0) as usize + 2;
     match words[0] {

@@ -2,7 +2,7 @@
 //!
 //! A sequence follows from its number alone. It goes out in random pieces, and to this server a
 //! second time in one piece. Where memcached is not installed the two are compared with each other.
-//! A sequence with different answers is made as short as it can be before it is told.
+//! A sequence with different answers is made as short as it can be before it is reported.
 //!
 //! What cannot be the same is made so: unique numbers, the version, and times that are left, by as
 //! much as a second may change them.
@@ -21,7 +21,7 @@ use random::Random;
 /// Sequences of each protocol, unless the environment says how many.
 const SEQUENCES: u64 = 1500;
 const HOW_MANY: &str = "TAVOLA_DIFFERENTIAL";
-/// Sequences with different answers that are told.
+/// Sequences with different answers that are reported.
 const MOST_FOUND: usize = 12;
 /// Requests of a sequence at most.
 const LONGEST: u64 = 24;

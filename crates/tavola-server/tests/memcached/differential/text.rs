@@ -27,7 +27,7 @@ const CAS: [&str; 4] = [
     "18446744073709551614",
     "18446744073709551615",
 ];
-/// Times that have passed: what is left of them is told as a number without a meaning.
+/// Times that have passed: what is left of them is answered as a number without a meaning.
 const PASSED: [&str; 2] = ["-1", "2592001"];
 const LONGEST_KEY: usize = 250;
 pub const STORES: [&str; 5] = ["set", "add", "replace", "append", "prepend"];
@@ -201,7 +201,7 @@ fn value(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// What is told and what is asked of any of them, each letter once.
+/// The flags of facts and of requests for any of them, each letter once.
 fn meta(random: &mut Random, key: &str) -> Vec<u8> {
     let verb = random.of(&["mg", "mg", "ms", "ms", "md", "ma", "ma"]);
     let letters = match verb {
@@ -216,7 +216,7 @@ fn meta(random: &mut Random, key: &str) -> Vec<u8> {
             words.push(format!(" {letter}{}", argument(random, verb, letter)));
         }
     }
-    // They work in their order, and are told in it.
+    // They work in their order, and are answered in it.
     let passes = |word: &String| PASSED.contains(&&word[2..]);
     if !words.iter().any(passes) {
         for at in 1..words.len() {

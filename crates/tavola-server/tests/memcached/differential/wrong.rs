@@ -67,7 +67,7 @@ fn long_key(random: &mut Random) -> Vec<u8> {
         3 => format!("touch {key} 0{noreply}\r\n"),
         4 => format!("mg {key} v k\r\n"),
         5 => format!("md {key} q\r\n"),
-        // What it tells of an item is not the same.
+        // What it returns of an item is not the same.
         _ => format!("me kk{key}\r\n"),
     }
     .into_bytes()
@@ -88,7 +88,7 @@ fn no_number(random: &mut Random) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Meta commands with one wrong flag. Those of `md` are told apart by the newest alone.
+/// Meta commands with one wrong flag. Those of `md` are distinguished by the newest alone.
 fn wrong_flags(random: &mut Random) -> Vec<u8> {
     let (head, data) = random.of(&[&("mg a", ""), &("ms a 2", "12\r\n"), &("ma a", "")]);
     let long = format!("O{}", "o".repeat(40));
@@ -116,7 +116,7 @@ fn wrong_flags(random: &mut Random) -> Vec<u8> {
     format!("{head} {right}{wrong}\r\n{data}").into_bytes()
 }
 
-/// Data that goes on behind its end, as a command that there is not.
+/// Data that continues behind its end, as a command that there is not.
 fn longer_data(random: &mut Random) -> Vec<u8> {
     let (verb, size) = (random.of(&STORES), random.below(5));
     let noreply = if random.once_in(6) { " noreply" } else { "" };

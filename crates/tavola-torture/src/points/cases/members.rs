@@ -12,7 +12,7 @@ use tavola_model::Op;
 /// Participant slots of a table.
 const SLOTS: u32 = 1023;
 /// The write after which a process looks for dead ones.
-const LOOK: u32 = 1024;
+const CHECK_EVERY: u32 = 1024;
 
 pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     let mut cases = Vec::new();
@@ -53,10 +53,10 @@ fn dead(run: &Run<'_>, some: &Start, cases: &mut Vec<Case>) -> Prepared<()> {
     let mut case = left.ok_or("the one to be reclaimed did not die")?;
     case.name = "writes that stumble over a dead one".to_owned();
     case.is_aftermath = false;
-    case.ops = (0..LOOK + 20)
+    case.ops = (0..CHECK_EVERY + 20)
         .map(|n| Op::Set(key(n % 40), sealed(&key(n % 40), u64::from(n) + 2, 20)))
         .collect();
-    case.prelude = LOOK as usize - 20;
+    case.prelude = CHECK_EVERY as usize - 20;
     cases.push(case);
     Ok(())
 }

@@ -12,7 +12,7 @@ use tavola_model::Op;
 const GRACE_PERIOD_MS: u64 = 2_100;
 /// Bytes of a page.
 const PAGE: u64 = 16 << 10;
-/// Pages whose words are backed from the start, but for a few.
+/// Pages whose words are backed from the start, except a few.
 const WORDS_FROM: usize = 8192 - 8;
 /// Sets by which the few pages are used up.
 const FEW: usize = 50;

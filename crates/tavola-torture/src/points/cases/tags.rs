@@ -11,7 +11,7 @@ const ONE: Tags = Tags(1);
 const TWO: Tags = Tags(2);
 const BOTH: Tags = Tags(3);
 const NEW: Tags = Tags(4);
-const OTHER: Tags = Tags(8);
+const OTHER_TAG: Tags = Tags(8);
 
 fn tagged(key: &[u8], version: u64, len: usize, tags: Tags) -> Op {
     Op::SetTagged(key.to_vec(), sealed(key, version, len), tags, None)
@@ -22,7 +22,7 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
     for (name, len) in [("small", 20), ("large", LARGE), ("with uid", 20)] {
         builder.apply(&tagged(name.as_bytes(), 1, len, BOTH))?;
     }
-    builder.apply(&tagged(b"apart", 1, 20, OTHER))?;
+    builder.apply(&tagged(b"apart", 1, 20, OTHER_TAG))?;
     let hints = builder.name([b"with uid".to_vec(), key(8)])?;
     let some = builder.image()?;
     let case = |(name, ops): (&str, Vec<Op>)| {

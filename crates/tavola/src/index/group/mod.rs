@@ -81,7 +81,7 @@ mod tests {
     use crate::sync::{Ordering, W32, W64};
 
     #[test]
-    fn both_ways_find_the_same_slots() {
+    fn both_implementations_find_the_same_slots() {
         let bucket = Bucket {
             version: W32::new(u32::MAX),
             meta: W32::new(u32::MAX),

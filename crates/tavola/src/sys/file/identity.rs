@@ -50,7 +50,7 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     #[test]
-    fn a_copy_is_told_from_its_original_and_a_new_name_is_not() {
+    fn a_copy_differs_from_its_original_and_a_new_name_does_not() {
         let dir = TempDir::new();
         let file = create_named(&dir.path("one"), 0o600).unwrap();
         let one = identity(file.as_fd()).unwrap();

@@ -130,7 +130,7 @@ mod tests {
     use std::sync::atomic::Ordering::SeqCst;
 
     #[test]
-    fn byte_locks_tell_descriptions_and_processes_apart() {
+    fn byte_locks_distinguish_descriptions_and_processes() {
         let dir = TempDir::new();
         let path = dir.path("table");
         let file = create_named(&path, 0o600).unwrap();

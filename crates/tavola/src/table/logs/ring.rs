@@ -108,11 +108,11 @@ impl LogInner {
         if self.is_quiet() {
             return;
         }
-        let who = LineWriter::of(me);
+        let writer = LineWriter::of(me);
         let line = LogLine {
             unix_ns: time,
-            pid: who.pid,
-            tid: who.tid,
+            pid: writer.pid,
+            tid: writer.tid,
             level,
             is_shown: true,
             text,
@@ -257,12 +257,12 @@ impl Log {
             // the wait.
             let passes = ring.head.passes.load(Ordering::Acquire);
             let is_shown = inner.is_shown(&ring);
-            let put = hands::with(&inner.core, inner.place, me, |hand, who| {
+            let put = hands::with(&inner.core, inner.place, me, |hand, writer| {
                 let line = NewLine {
                     level: level.code(),
                     is_shown,
-                    pid: who.pid,
-                    tid: who.tid,
+                    pid: writer.pid,
+                    tid: writer.tid,
                     text,
                 };
                 ring.put(me, hand, &line)

@@ -59,7 +59,7 @@ pub(super) struct LinePrinter {
     date: CachedPart,
     of: (u32, u32),
     /// For example `4711/4712 `.
-    who: CachedPart,
+    writer: CachedPart,
 }
 
 impl LinePrinter {
@@ -81,11 +81,11 @@ impl LinePrinter {
             Level::Debug => b"Z DEBUG ",
             Level::Trace => b"Z TRACE ",
         });
-        if self.of != (line.pid, line.tid) || self.who.len == 0 {
+        if self.of != (line.pid, line.tid) || self.writer.len == 0 {
             self.of = (line.pid, line.tid);
-            self.who.set(format_args!("{}/{} ", line.pid, line.tid));
+            self.writer.set(format_args!("{}/{} ", line.pid, line.tid));
         }
-        out.put(self.who.get());
+        out.put(self.writer.get());
         escape(line.text, out);
         if line.cut > 0 {
             let mut cut = CachedPart::default();

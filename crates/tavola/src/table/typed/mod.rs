@@ -269,8 +269,8 @@ mod tests {
         }
         let error = texts.get_or_compute("other", minute, || Err("not today".into()));
         assert!(matches!(error, Err(Error::Compute { .. })));
-        let told = texts.get_or_compute("other", minute, || Ok(String::new()));
-        assert!(matches!(told, Err(Error::NotComputed { why, .. }) if why == "not today"));
+        let failed = texts.get_or_compute("other", minute, || Ok(String::new()));
+        assert!(matches!(failed, Err(Error::NotComputed { why, .. }) if why == "not today"));
     }
 
     #[cfg(feature = "serde")]

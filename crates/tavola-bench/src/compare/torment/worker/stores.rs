@@ -28,9 +28,9 @@ pub(crate) trait Store {
 
 /// Opens the store that the job names, or makes it.
 pub(super) fn open(job: &Job) -> Result<Box<dyn Store>, String> {
-    fs::create_dir_all(&job.store).map_err(told)?;
+    fs::create_dir_all(&job.store).map_err(to_text)?;
     let table = |options: tavola::Options| -> Result<Box<dyn Store>, String> {
-        let table = options.open(job.store.join("table")).map_err(told)?;
+        let table = options.open(job.store.join("table")).map_err(to_text)?;
         Ok(Box::new(Table(table)))
     };
     match job.peer.as_str() {
@@ -44,7 +44,7 @@ pub(super) fn open(job: &Job) -> Result<Box<dyn Store>, String> {
     }
 }
 
-fn told(error: impl ToString) -> String {
+fn to_text(error: impl ToString) -> String {
     error.to_string()
 }
 
@@ -55,24 +55,24 @@ struct Table(tavola::Table);
 
 impl Store for Table {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
-        self.0.set(key, value).map_err(told)
+        self.0.set(key, value).map_err(to_text)
     }
 
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
-        self.0.get(key).map_err(told)
+        self.0.get(key).map_err(to_text)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<(), String> {
-        self.0.remove(key).map(drop).map_err(told)
+        self.0.remove(key).map(drop).map_err(to_text)
     }
 
     fn add_one(&mut self, key: &[u8]) -> Result<&'static str, String> {
-        self.0.incr(key, 1).map_err(told)?;
+        self.0.incr(key, 1).map_err(to_text)?;
         Ok("an atomic increment")
     }
 
     fn hold(&mut self, key: &[u8]) -> Result<&'static str, String> {
-        self.0.get(key).map_err(told)?;
+        self.0.get(key).map_err(to_text)?;
         Ok("an open table, of which readers hold nothing")
     }
 }
@@ -91,20 +91,20 @@ impl Files {
 
 impl Store for Files {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
-        fs::write(self.path(key), value).map_err(told)
+        fs::write(self.path(key), value).map_err(to_text)
     }
 
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, String> {
         match fs::read(self.path(key)) {
             Ok(value) => Ok(Some(value)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(told(error)),
+            Err(error) => Err(to_text(error)),
         }
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<(), String> {
         match fs::remove_file(self.path(key)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(told(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(to_text(error)),
             _ => Ok(()),
         }
     }
@@ -114,11 +114,11 @@ impl Store for Files {
             .create(true)
             .append(true)
             .open(self.path(b"lock"));
-        let lock = lock.map_err(told)?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(told)?;
+        let lock = lock.map_err(to_text)?;
+        flock(&lock, FlockOperation::LockExclusive).map_err(to_text)?;
         let text = fs::read_to_string(self.path(key)).unwrap_or_default();
         let number: u64 = text.trim().parse().unwrap_or(0);
-        fs::write(self.path(key), (number + 1).to_string()).map_err(told)?;
+        fs::write(self.path(key), (number + 1).to_string()).map_err(to_text)?;
         Ok("flock around read and write")
     }
 

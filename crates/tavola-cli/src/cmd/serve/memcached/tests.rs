@@ -235,7 +235,7 @@ fn what_memcached_refuses_is_refused() {
 }
 
 #[test]
-fn others_come_by_tls_and_say_who_they_are() {
+fn remote_clients_use_tls_and_authenticate() {
     let refused = |args: &[&str]| {
         let plan = plan(&[args, &["-p", "7"]].concat()).unwrap();
         let refused = sockets::all(&plan, Vec::new()).err();
@@ -289,7 +289,7 @@ fn addresses_may_be_without_tls() {
 }
 
 #[test]
-fn root_says_whom_to_become() {
+fn root_has_to_name_a_user() {
     let flags = read(&[]).unwrap();
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(flags.plan().is_err(), is_root);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tavola::{Queue, QueuePool};
 
-use super::turns::{Plan, Run, Side, Way, fill, number};
+use super::turns::{Channel, Plan, Run, Side, fill, number};
 use crate::{Error, Result};
 
 /// Of the pool: those that no side has, on the way there, on the way back.
@@ -45,7 +45,7 @@ impl Pool {
             Side::Starter => (back, there),
             Side::Returner => (there, back),
         };
-        let way = Self {
+        let channel = Self {
             free: pool.queue(free)?,
             from: pool.queue(from)?,
             to: pool.queue(to)?,
@@ -55,7 +55,7 @@ impl Pool {
             let mut all = vec![0; plan.elements as usize + 1];
             let mut count = 0;
             while count < all.len() {
-                count += match way.free.pop_many(&mut all[count..])? {
+                count += match channel.free.pop_many(&mut all[count..])? {
                     0 => return Err(Error::wrong("queue", "a new pool lacks elements")),
                     more => more,
                 };
@@ -63,14 +63,14 @@ impl Pool {
             let mut bytes = vec![0; plan.element_bytes];
             for element in all {
                 fill(&mut bytes, element);
-                way.pool.write(element, 0, &bytes)?;
+                channel.pool.write(element, 0, &bytes)?;
             }
         }
-        Ok(way)
+        Ok(channel)
     }
 }
 
-impl Way for Pool {
+impl Channel for Pool {
     #[inline]
     fn take(&mut self, run: &mut Run, most: usize, waits: bool) -> Result<()> {
         run.numbers.resize(most, 0);
@@ -154,7 +154,7 @@ fn connect(address: &SocketAddr) -> std::io::Result<UnixStream> {
     }
 }
 
-impl Way for Socket {
+impl Channel for Socket {
     /// As much as fits into a socket's buffer, so that no side waits for the other to read while
     /// that waits for it.
     fn window(&self) -> u64 {
@@ -228,8 +228,8 @@ mod tests {
             };
             let name = format!("tavola-bench-test-{}-{elements}", std::process::id());
             let play = |side| {
-                let mut way = Socket::open(&name, side, &plan)?;
-                turns::play(side, &mut way, &plan, 0)
+                let mut channel = Socket::open(&name, side, &plan)?;
+                turns::play(side, &mut channel, &plan, 0)
             };
             let (starter, returner) = std::thread::scope(|scope| {
                 let starter = scope.spawn(|| play(Side::Starter));

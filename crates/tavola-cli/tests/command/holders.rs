@@ -1,4 +1,4 @@
-//! What users are told of a table that waits, drops or keeps what is over: in `stat`, `top`, `ls`,
+//! What commands report of a table that waits, drops or keeps what is over: in `stat`, `top`, `ls`,
 //! `doctor`, the exporter, and while a command waits.
 
 use std::fs::File;
@@ -34,7 +34,7 @@ fn lock_all(shell: &Shell, table: &str, stat: &Value, holder: Option<&Value>) {
 }
 
 #[test]
-fn who_holds_a_lock_is_named() {
+fn the_holder_of_a_lock_is_named() {
     let shell = Shell::new();
     let mut child = shell.attach("t");
     let pid = child.id();
@@ -60,10 +60,10 @@ fn who_holds_a_lock_is_named() {
         )),
         "{text}"
     );
-    let look = shell.run(["top", "t", "--once"]).text();
+    let screen = shell.run(["top", "t", "--once"]).text();
     assert!(
-        look.contains("(stopped)") && look.contains("locked  shard 0 by pid"),
-        "{look}"
+        screen.contains("(stopped)") && screen.contains("locked  shard 0 by pid"),
+        "{screen}"
     );
     let ran = shell.run(["doctor"]);
     let out = String::from_utf8_lossy(&ran.out);
@@ -72,14 +72,14 @@ fn who_holds_a_lock_is_named() {
         "{out}"
     );
 
-    // A command that waits says so, once, and goes on when it can.
+    // A command that waits says so, once, and continues when it can.
     let mut waits = shell.spawn(["set", "t", "k", "v"]);
-    let mut told = waits.stderr.take().expect("a pipe");
+    let mut warnings = waits.stderr.take().expect("a pipe");
     let mut first = [0; 9];
-    told.read_exact(&mut first).expect("a message");
+    warnings.read_exact(&mut first).expect("a message");
     lock_all(&shell, "t", &now, None);
     let mut rest = String::new();
-    told.read_to_string(&mut rest).expect("text");
+    warnings.read_to_string(&mut rest).expect("text");
     assert_eq!(&first, b"tavola: w");
     let known = format!("aiting for pid {pid}, which is stopped (shard ");
     assert!(
@@ -94,7 +94,7 @@ fn who_holds_a_lock_is_named() {
 }
 
 #[test]
-fn live_keys_are_told_from_those_that_are_over() {
+fn live_keys_are_distinguished_from_expired_ones() {
     let shell = Shell::new();
     let keys: String = (0..2000)
         .map(|n| format!("{{\"key\":\"k{n}\",\"value\":\"v\",\"tags\":[\"group\"]}}\n"))
@@ -111,8 +111,8 @@ fn live_keys_are_told_from_those_that_are_over() {
         text.contains(" 1 live, ") && text.contains(" not yet reclaimed"),
         "{text}"
     );
-    let look = shell.run(["top", "t", "--once"]).text();
-    assert!(look.contains("keys    1 live, "), "{look}");
+    let screen = shell.run(["top", "t", "--once"]).text();
+    assert!(screen.contains("keys    1 live, "), "{screen}");
     let tables = shell.run(["ls"]).text();
     let numbers: Vec<_> = tables.trim_end().split('\t').collect();
     assert_eq!((numbers[1], numbers.len()), ("1", 9), "{tables}");
@@ -156,13 +156,15 @@ fn dropped_lines_are_counted_and_shown() {
     }
     // What fits is kept, for the drain that comes: the first lines.
     let drained = shell.run(["log", "drain", "events", "--once"]).text();
-    let told = format!("-- {} lines were dropped --", number("dropped"));
+    let warnings = format!("-- {} lines were dropped --", number("dropped"));
     assert_eq!(
         drained.lines().count() as u64,
         number("lines") + 1,
         "{drained}"
     );
-    assert!(drained.contains(&told) && drained.lines().next().expect("a line").ends_with("line 0"));
+    assert!(
+        drained.contains(&warnings) && drained.lines().next().expect("a line").ends_with("line 0")
+    );
     let stat = shell.run(["stat", "events", "--json"]).json();
     assert_eq!(stat["logs"][0]["awaiting"], 0);
 }

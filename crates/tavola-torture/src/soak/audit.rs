@@ -13,12 +13,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use tavola::Table;
 
-/// Seconds a settlement may take.
+/// Seconds an audit may take.
 const PATIENCE_S: u32 = 120;
-/// Faults of one settlement that are told.
-const TOLD: usize = 10;
+/// Faults of one audit that are printed.
+const MOST_FAULTS: usize = 10;
 
-/// What the last settlement found: shared, for each is done in a child.
+/// What the last audit found: shared, for each is done in a child.
 pub(super) struct Books {
     /// The version of each register; 0: missing.
     held: &'static [AtomicU64],
@@ -73,7 +73,7 @@ impl Doubt {
     }
 }
 
-/// Forgets what is settled.
+/// Forgets what is checked.
 pub(super) fn restart(seat: &Seat) {
     seat.forget();
     for counter in 0..COUNTERS {
@@ -85,7 +85,7 @@ pub(super) fn restart(seat: &Seat) {
     }
 }
 
-struct Settlement<'a> {
+struct Audit<'a> {
     table: Table,
     seats: &'a [Seat],
     books: &'a Books,
@@ -104,7 +104,7 @@ pub(super) fn run(
 ) -> Result<(), Vec<String>> {
     alarm(PATIENCE_S);
     let failed = |error: tavola::Error| vec![error.to_string()];
-    let mut settlement = Settlement {
+    let mut audit = Audit {
         table: Table::options().open_existing(path).map_err(failed)?,
         seats,
         books,
@@ -112,24 +112,24 @@ pub(super) fn run(
         keys: 0,
         faults: Vec::new(),
     };
-    settlement.whole().map_err(failed)?;
+    audit.whole().map_err(failed)?;
     if !is_first {
-        settlement.registers().map_err(failed)?;
-        settlement.counters().map_err(failed)?;
-        settlement.logs().map_err(failed)?;
-        settlement.count().map_err(failed)?;
+        audit.registers().map_err(failed)?;
+        audit.counters().map_err(failed)?;
+        audit.logs().map_err(failed)?;
+        audit.count().map_err(failed)?;
     }
     for log in 0..LOGS {
-        settlement.table.set(keys::log(log), b"").map_err(failed)?;
+        audit.table.set(keys::log(log), b"").map_err(failed)?;
     }
-    if settlement.faults.is_empty() {
+    if audit.faults.is_empty() {
         return Ok(());
     }
-    settlement.faults.truncate(TOLD);
-    Err(settlement.faults)
+    audit.faults.truncate(MOST_FAULTS);
+    Err(audit.faults)
 }
 
-impl Settlement<'_> {
+impl Audit<'_> {
     fn whole(&mut self) -> tavola::Result<()> {
         // It is in no history.
         self.table.remove(LARGE)?;
