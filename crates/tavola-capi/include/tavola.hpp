@@ -24,7 +24,7 @@
 #ifndef TAVOLA_HPP
 #define TAVOLA_HPP
 
-#include <tavola_write.hpp>
+#include <tavola_txn.hpp>
 
 namespace tavola {
 
@@ -43,7 +43,7 @@ class key_watch {
 };
 
 // A table. Threads may share it.
-class table : public table_writes {
+class table : public table_transactions {
  public:
   static table open(const std::string& name, const options& with = {}) {
     return make(tavola_open, name, with);
@@ -63,7 +63,7 @@ class table : public table_writes {
     detail::check(tavola_open_private(&given, &made));
     return table(made);
   }
-  using table_writes::table_writes;
+  using table_transactions::table_transactions;
   // Opens the table again if its file was replaced; see tavola_refresh. Returns true if this is
   // another table now. No other thread may be using it.
   bool refresh() {

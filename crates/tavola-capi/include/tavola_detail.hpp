@@ -37,6 +37,9 @@ class error : public std::runtime_error {
  public:
   explicit error(tavola_status code)
       : std::runtime_error(tavola_last_error()), code_(code), os_error_(tavola_last_os_error()) {}
+  // An answer that is an error here.
+  error(tavola_status code, const char* text)
+      : std::runtime_error(text), code_(code), os_error_(0) {}
   tavola_status code() const noexcept { return code_; }
   // The name of the number, such as "TAVOLA_ERR_FULL".
   const char* name() const noexcept { return tavola_status_name(code_); }

@@ -94,6 +94,10 @@ enum tavola_status
   TAVOLA_TIMEOUT = 6,
   // Nothing was stored: another process has the lease now, or the key was set or removed.
   TAVOLA_LEASE_LOST = 7,
+  // Nothing was changed: another process has changed a key that the transaction had read.
+  TAVOLA_CONFLICT = 8,
+  // Nothing was changed: the function of the transaction has aborted it.
+  TAVOLA_ABORTED = 9,
   // A pointer is NULL and must not be.
   TAVOLA_ERR_NULL = -1,
   // This is a bug of the library; please report it.
@@ -156,6 +160,8 @@ enum tavola_status
   TAVOLA_ERR_COMPUTE = -33,
   // A lock was not free within the time of `tavola_set_lock_timeout`. Nothing was done.
   TAVOLA_ERR_BUSY = -34,
+  // A transaction changes more than 65,536 keys.
+  TAVOLA_ERR_TOO_MANY_CHANGES = -35,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -260,7 +266,7 @@ typedef struct tavola_buffer {
 typedef struct tavola_options {
   // `sizeof(tavola_options)`.
   size_t size;
-  // The most bytes that a new table may grow to, 1 MiB to 8 TiB. The default is 64 GiB on tmpfs
+  // The most bytes that a new table may grow to, 1 MiB to 4 TiB. The default is 64 GiB on tmpfs
   // and 4 GiB on other file systems, or twice the `capacity` if that is more. This reserves
   // addresses and no memory. A table that exists keeps its own; see `tavola_set_max_size`.
   uint64_t max_size;
@@ -1284,6 +1290,28 @@ typedef int32_t tavola_lease_outcome;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// How a transaction begins.
+enum tavola_begin
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // At once. Its commit finds out whether a key that it has read was changed since.
+  TAVOLA_BEGIN_OPTIMISTIC = 0,
+  // When it has the turn of the table, which one transaction has at a time. Transactions that
+  // all begin so never conflict with each other.
+  TAVOLA_BEGIN_TURN = 1,
+  // At once, and it writes nothing.
+  TAVOLA_BEGIN_READ_ONLY = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_begin tavola_begin;
+#else
+typedef int32_t tavola_begin;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // Operations that were prepared, to be executed together; for one thread at a time.
 typedef struct tavola_batch tavola_batch;
 
@@ -1294,6 +1322,9 @@ typedef struct tavola_key_watch tavola_key_watch;
 // For one thread at a time. It keeps the table open.
 typedef struct tavola_lease tavola_lease;
 
+// A transaction. For the thread that began it. It keeps the table open.
+typedef struct tavola_txn tavola_txn;
+
 // A value that the table lends without a copy.
 typedef struct tavola_view tavola_view;
 
@@ -1302,6 +1333,10 @@ typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 
 // Called with the name of a tag: any bytes, which are lent until it returns.
 typedef void (*tavola_each_tag)(void *user, const void *name, size_t name_len);
+
+// The function of a transaction. It returns 0 to commit what it has done in `txn`, and another
+// number to abort. It must not close `txn`.
+typedef int32_t (*tavola_txn_fn)(void *user, struct tavola_txn *txn);
 
 // Called with the value and the attributes of the key at this position, which are lent until it
 // returns. `value` is NULL if the key does not exist.
@@ -2064,6 +2099,252 @@ tavola_status tavola_tags_of(const struct tavola_table *table,
                              size_t key_len,
                              tavola_each_tag each,
                              void *user);
+
+// Begins a transaction: it collects writes, of which no other process sees anything before
+// `tavola_txn_commit`. `begin` is one of `tavola_begin`. `tavola_transaction` does all of it, and
+// begins again after a conflict.
+//
+// # Examples
+// ```c
+// tavola_txn *txn = NULL;
+// int64_t left = 0;
+// tavola_status status = TAVOLA_CONFLICT;
+// tavola_set(table, TAVOLA_STR("alice"), TAVOLA_STR("10"));
+// while (status == TAVOLA_CONFLICT) {
+//   tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+//   tavola_txn_add_number(txn, TAVOLA_STR("alice"), -4, &left);
+//   tavola_txn_add_number(txn, TAVOLA_STR("bob"), 4, NULL);
+//   if (left < 0) {
+//     tavola_txn_abort(txn);
+//     break;
+//   }
+//   status = tavola_txn_commit(txn);
+// }
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION`: the table is a cache, which may evict a key at any moment.
+// `TAVOLA_ERR_REENTRANT`: this thread has the turn already. With the turn also as `tavola_set`.
+tavola_status tavola_txn_begin(const struct tavola_table *table,
+                               int32_t begin,
+                               struct tavola_txn **txn);
+
+// Reads the value of a key, with the writes of the transaction, and its attributes if `attributes`
+// is not NULL.
+//
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
+// tavola_txn *txn = NULL;
+// tavola_txn_begin(table, TAVOLA_BEGIN_READ_ONLY, &txn);
+// if (tavola_txn_get(txn, TAVOLA_STR("user"), &value, NULL) == TAVOLA_NOT_FOUND &&
+//     tavola_txn_contains(txn, TAVOLA_STR("guest")) == TAVOLA_NOT_FOUND) {
+//   puts("at one moment, neither of them exists");
+// }
+// tavola_txn_commit(txn);
+// ```
+//
+// # Errors
+// As `tavola_get`.
+tavola_status tavola_txn_get(struct tavola_txn *txn,
+                             const void *key,
+                             size_t key_len,
+                             struct tavola_buffer *value,
+                             struct tavola_attributes *attributes);
+
+// Returns `TAVOLA_OK` if the key exists, and `TAVOLA_NOT_FOUND` if it does not.
+//
+// # Errors
+// As `tavola_contains`.
+tavola_status tavola_txn_contains(struct tavola_txn *txn, const void *key, size_t key_len);
+
+// Sets a key, whether or not it exists.
+//
+// # Examples
+// ```c
+// tavola_attributes hour = TAVOLA_INIT(tavola_attributes);
+// tavola_txn *txn = NULL;
+// hour.ttl_ms = 60 * 60 * 1000;
+// tavola_txn_begin(table, TAVOLA_BEGIN_TURN, &txn);
+// tavola_txn_set(txn, TAVOLA_STR("name"), TAVOLA_STR("alice"));
+// tavola_txn_set_with(txn, TAVOLA_STR("session"), TAVOLA_STR("7"), &hour, NULL);
+// if (tavola_txn_add(txn, TAVOLA_STR("name"), TAVOLA_STR("bob")) == TAVOLA_EXISTS) {
+//   tavola_txn_replace(txn, TAVOLA_STR("name"), TAVOLA_STR("carol"));
+// }
+// tavola_txn_append(txn, TAVOLA_STR("name"), TAVOLA_STR(" smith"));
+// tavola_txn_remove(txn, TAVOLA_STR("old"));
+// tavola_txn_commit(txn);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_READ_ONLY`: the transaction writes nothing. `TAVOLA_ERR_TOO_MANY_CHANGES`: it
+// changes more than 65,536 keys. Otherwise `TAVOLA_ERR_TOO_LARGE` and `TAVOLA_ERR_LENGTHS`, as
+// `tavola_set`.
+tavola_status tavola_txn_set(struct tavola_txn *txn,
+                             const void *key,
+                             size_t key_len,
+                             const void *value,
+                             size_t value_len);
+
+// Sets a key with attributes and tags. Each of the two may be NULL.
+//
+// # Errors
+// As `tavola_txn_set` and `tavola_set_tagged`.
+tavola_status tavola_txn_set_with(struct tavola_txn *txn,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *value,
+                                  size_t value_len,
+                                  const struct tavola_attributes *attributes,
+                                  const struct tavola_tags *tags);
+
+// Sets a key only if it does not exist.
+//
+// # Errors
+// `TAVOLA_EXISTS`: it exists. Otherwise as `tavola_txn_set`.
+tavola_status tavola_txn_add(struct tavola_txn *txn,
+                             const void *key,
+                             size_t key_len,
+                             const void *value,
+                             size_t value_len);
+
+// Sets a key only if it exists.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: it does not. Otherwise as `tavola_txn_set`.
+tavola_status tavola_txn_replace(struct tavola_txn *txn,
+                                 const void *key,
+                                 size_t key_len,
+                                 const void *value,
+                                 size_t value_len);
+
+// Appends bytes to a value. The key keeps its attributes.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: the key does not exist, and is not created. Otherwise as `tavola_txn_set`.
+tavola_status tavola_txn_append(struct tavola_txn *txn,
+                                const void *key,
+                                size_t key_len,
+                                const void *more,
+                                size_t more_len);
+
+// Removes a key.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: it does not exist. Otherwise as `tavola_txn_set`.
+tavola_status tavola_txn_remove(struct tavola_txn *txn, const void *key, size_t key_len);
+
+// Adds `by` to a signed number, as `tavola_add_number` does. `now` may be NULL.
+//
+// # Errors
+// As `tavola_add_number` and `tavola_txn_set`.
+tavola_status tavola_txn_add_number(struct tavola_txn *txn,
+                                    const void *key,
+                                    size_t key_len,
+                                    int64_t by,
+                                    int64_t *now);
+
+// Sets a savepoint and writes its number to `savepoint`: `tavola_txn_roll_back_to` undoes what
+// comes after it.
+//
+// # Examples
+// ```c
+// uint32_t before = 0;
+// tavola_txn *txn = NULL;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// tavola_txn_set(txn, TAVOLA_STR("a"), TAVOLA_STR("1"));
+// tavola_txn_savepoint(txn, &before);
+// tavola_txn_set(txn, TAVOLA_STR("b"), TAVOLA_STR("2"));
+// tavola_txn_roll_back_to(txn, before);
+// tavola_txn_commit(txn);
+// ```
+tavola_status tavola_txn_savepoint(struct tavola_txn *txn, uint32_t *savepoint);
+
+// Undoes all writes since a savepoint, and forgets the savepoints after it.
+//
+// # Errors
+// `TAVOLA_ERR_BAD_OPTION`: the transaction has no such savepoint any more; nothing is undone.
+tavola_status tavola_txn_roll_back_to(struct tavola_txn *txn, uint32_t savepoint);
+
+// Commits a transaction, and closes it whatever is returned: all changes happen at once, or none.
+//
+// # Errors
+// `TAVOLA_CONFLICT`: another process has changed a key after this transaction had read it. Nothing
+// happens, and the caller may begin again. Otherwise as `tavola_set`; nothing is changed then.
+//
+// # Concurrency
+// Takes the locks of the shards of all keys. Readers do not wait: they see all changes or none.
+//
+// # Crash
+// If the process is killed before the call returned, all keys are changed or none.
+tavola_status tavola_txn_commit(struct tavola_txn *txn);
+
+// Closes a transaction without doing anything. NULL has no effect, and neither has the transaction
+// of a function that runs: to abort that, return another number than 0.
+void tavola_txn_abort(struct tavola_txn *txn);
+
+// Runs a function that reads and changes several keys, and commits what it has done: all changes
+// happen at once. If another process has changed a key that the function has read, the function
+// runs again; so it must do nothing that cannot be repeated.
+//
+// # Examples
+// ```c
+// static int32_t move(void *user, tavola_txn *txn) {
+//   int64_t left = 0;
+//   (void)user;
+//   tavola_txn_add_number(txn, TAVOLA_STR("alice"), -4, &left);
+//   tavola_txn_add_number(txn, TAVOLA_STR("bob"), 4, NULL);
+//   return left < 0;
+// }
+//
+// static int32_t look(void *user, tavola_txn *txn) {
+//   *(bool *)user = tavola_txn_contains(txn, TAVOLA_STR("alice")) == TAVOLA_OK &&
+//                   tavola_txn_contains(txn, TAVOLA_STR("bob")) == TAVOLA_OK;
+//   return 0;
+// }
+//
+// bool has_both = false;
+// tavola_set(table, TAVOLA_STR("alice"), TAVOLA_STR("10"));
+// if (tavola_transaction(table, move, NULL) == TAVOLA_ABORTED) {
+//   puts("alice has not so much");
+// }
+// tavola_transaction_once(table, move, NULL);
+// tavola_view_keys(table, look, &has_both);
+// ```
+//
+// # Errors
+// `TAVOLA_ABORTED`: the function has returned another number than 0; nothing is changed. Otherwise
+// as `tavola_txn_begin` and `tavola_txn_commit`, without `TAVOLA_CONFLICT`.
+//
+// # Concurrency
+// Transactions and single calls are strictly serializable. After eight conflicts, the transaction
+// waits for the turn (`TAVOLA_BEGIN_TURN`).
+//
+// # Crash
+// As `tavola_txn_commit`.
+tavola_status tavola_transaction(const struct tavola_table *table, tavola_txn_fn body, void *user);
+
+// Does the same as `tavola_transaction`, but runs the function only once: it waits for the turn of
+// the table first.
+//
+// # Errors
+// `TAVOLA_CONFLICT`: a key was changed meanwhile by something other than a transaction with the
+// turn; nothing is changed. Otherwise as `tavola_transaction`.
+//
+// # Crash
+// As `tavola_txn_commit`. If the process is killed while it has the turn, the next one gets it.
+tavola_status tavola_transaction_once(const struct tavola_table *table,
+                                      tavola_txn_fn body,
+                                      void *user);
+
+// Runs a function that reads several keys as they were at one moment. It may run several times,
+// and writes nothing.
+//
+// # Errors
+// As `tavola_transaction`. `TAVOLA_ERR_READ_ONLY` if the table is open for reading only and the
+// function reads more than one key.
+tavola_status tavola_view_keys(const struct tavola_table *table, tavola_txn_fn body, void *user);
 
 // Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //

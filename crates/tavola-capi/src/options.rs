@@ -12,7 +12,7 @@ use tavola_core::{Options, Table};
 pub struct tavola_options {
     /// `sizeof(tavola_options)`.
     pub size: usize,
-    /// The most bytes that a new table may grow to, 1 MiB to 8 TiB. The default is 64 GiB on tmpfs
+    /// The most bytes that a new table may grow to, 1 MiB to 4 TiB. The default is 64 GiB on tmpfs
     /// and 4 GiB on other file systems, or twice the `capacity` if that is more. This reserves
     /// addresses and no memory. A table that exists keeps its own; see `tavola_set_max_size`.
     pub max_size: u64,

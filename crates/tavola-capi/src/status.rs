@@ -27,6 +27,10 @@ pub enum tavola_status {
     TAVOLA_TIMEOUT = 6,
     /// Nothing was stored: another process has the lease now, or the key was set or removed.
     TAVOLA_LEASE_LOST = 7,
+    /// Nothing was changed: another process has changed a key that the transaction had read.
+    TAVOLA_CONFLICT = 8,
+    /// Nothing was changed: the function of the transaction has aborted it.
+    TAVOLA_ABORTED = 9,
 
     /// A pointer is NULL and must not be.
     TAVOLA_ERR_NULL = -1,
@@ -91,6 +95,8 @@ pub enum tavola_status {
     TAVOLA_ERR_COMPUTE = -33,
     /// A lock was not free within the time of `tavola_set_lock_timeout`. Nothing was done.
     TAVOLA_ERR_BUSY = -34,
+    /// A transaction changes more than 65,536 keys.
+    TAVOLA_ERR_TOO_MANY_CHANGES = -35,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -180,6 +186,7 @@ impl Failure {
                 Error::Sink { .. } => TAVOLA_ERR_SINK,
                 Error::Compute { .. } | Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
                 Error::Busy { .. } => TAVOLA_ERR_BUSY,
+                Error::TransactionTooLarge { .. } => TAVOLA_ERR_TOO_MANY_CHANGES,
                 _ => TAVOLA_ERR_OTHER,
             },
         }
@@ -284,14 +291,15 @@ macro_rules! names {
 
 names! {
     TAVOLA_OK TAVOLA_NOT_FOUND TAVOLA_EXISTS TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
-    TAVOLA_LEASE_LOST TAVOLA_ERR_NULL TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
+    TAVOLA_LEASE_LOST TAVOLA_CONFLICT TAVOLA_ABORTED TAVOLA_ERR_NULL TAVOLA_ERR_PANIC
+    TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
     TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NO_TABLE TAVOLA_ERR_TABLE_EXISTS
     TAVOLA_ERR_FULL TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION
     TAVOLA_ERR_ENDIANNESS TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME
     TAVOLA_ERR_BAD_OPTION TAVOLA_ERR_TOO_MANY_PARTICIPANTS TAVOLA_ERR_TOO_LARGE TAVOLA_ERR_LENGTHS
     TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NO_OBJECT TAVOLA_ERR_OBJECT_EXISTS TAVOLA_ERR_NOT_HELD
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
-    TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY
+    TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY TAVOLA_ERR_TOO_MANY_CHANGES
 }
 
 /// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
@@ -317,7 +325,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), NAMES.len());
-        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 8);
+        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 10);
     }
 
     /// The lines of the header's list of statuses.
@@ -394,6 +402,7 @@ mod tests {
                 holder: tavola_core::Holder::default(),
                 waited: std::time::Duration::from_secs(1),
             },
+            Error::TransactionTooLarge { limit: 65_536 },
             Error::Io {
                 op: "open",
                 path: path(),

@@ -57,6 +57,7 @@ pub enum Command {
     Take(cmd::take::Args),
     Cas(cmd::cas::Args),
     Update(cmd::update::Args),
+    Txn(cmd::txn::Args),
     #[command(visible_alias = "rm")]
     Del(cmd::del::Args),
     Exists(cmd::exists::Args),
@@ -118,6 +119,7 @@ impl Command {
             Command::Take(args) => cmd::take::run(args),
             Command::Cas(args) => cmd::cas::run(args),
             Command::Update(args) => cmd::update::run(args),
+            Command::Txn(args) => cmd::txn::run(args),
             Command::Exists(args) => cmd::exists::run(args),
             Command::Del(args) => cmd::del::run(args),
             Command::Incr(args) => cmd::incr::run(args),
@@ -176,6 +178,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "take",
             "cas",
             "update",
+            "txn",
             "del",
             "exists",
             "incr",
@@ -257,7 +260,7 @@ pub fn parse() -> Result<Command, clap::Error> {
 }
 
 /// Names of commands elsewhere, in other programs and stores, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 22] = [
+const ELSEWHERE: [(&[&str], &str); 23] = [
     (&["put", "store", "hset"], "set"),
     (&["fetch", "read", "cat", "mget"], "get"),
     (&["gets"], "get --token"),
@@ -265,6 +268,7 @@ const ELSEWHERE: [(&[&str], &str); 22] = [
     (&["delete", "unlink", "remove"], "del"),
     (&["getset"], "swap"),
     (&["getdel", "pop-key"], "take"),
+    (&["multi", "begin", "transaction"], "txn"),
     (&["pexpire", "persist", "set-ttl"], "touch"),
     (&["list", "scan", "tables", "show"], "ls"),
     (&["dbsize", "len", "length"], "count"),

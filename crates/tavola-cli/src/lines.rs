@@ -104,7 +104,7 @@ pub fn is_on_table(arguments: &clap::Command, verb: &str) -> bool {
 }
 
 /// Splits a line into words.
-fn split(line: &[u8]) -> Result<Vec<OsString>, CliError> {
+pub fn split(line: &[u8]) -> Result<Vec<OsString>, CliError> {
     let words = shlex::bytes::split(line).ok_or_else(|| {
         CliError::Sentence("a quote is not closed, or \\ ends the line; quote as in sh".to_string())
     })?;

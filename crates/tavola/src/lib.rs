@@ -214,6 +214,8 @@ mod pages {
     struct Cache;
     #[doc = include_str!("../../../docs/guide/leases.md")]
     struct Leases;
+    #[doc = include_str!("../../../docs/guide/transactions.md")]
+    struct Transactions;
     #[doc = include_str!("../../../docs/guide/tags.md")]
     struct Tags;
     #[doc = include_str!("../../../docs/guide/queues.md")]

@@ -47,6 +47,8 @@ mod key_watch;
 
 pub(crate) mod tags;
 
+mod transaction;
+
 #[cfg(test)]
 mod allocations;
 

@@ -51,4 +51,5 @@ pub mod top;
 pub mod touch;
 pub mod tour;
 pub mod ttl;
+pub mod txn;
 pub mod update;

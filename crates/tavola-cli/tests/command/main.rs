@@ -27,5 +27,6 @@ mod tables;
 mod terminal;
 mod top;
 mod tour;
+mod transactions;
 mod units;
 mod verbs;

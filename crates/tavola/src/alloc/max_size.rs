@@ -21,7 +21,7 @@ pub(crate) fn raise_max_size(region: &Region, me: Me, bytes: u64) -> Result<()> 
         })
     };
     if bytes > MAX_SIZE {
-        return bad(format!("{bytes} is not between 1 MiB and 8 TiB"));
+        return bad(format!("{bytes} is not between 1 MiB and 4 TiB"));
     }
     let bytes = bytes.next_multiple_of(PAGE);
     let lock = lock(region, me)?;

@@ -81,7 +81,7 @@ fn find_in<'a>(
         }
         let item_ref = slot_ref(word);
         let Some(block) = region.block(item_ref) else {
-            // Another key of the same transaction (IDX-5).
+            // Another key of the same transaction (IDX-6).
             if pending_ref(word).is_some() {
                 continue;
             }

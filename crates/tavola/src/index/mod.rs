@@ -22,7 +22,7 @@
 //! after a slot stopped leading to a block, and before the block is freed. **IDX-3** A key that
 //! moves is in its new bucket, and that bucket's version has risen, before it leaves the old one.
 //! **IDX-4** The layout word rises after the directory changed, and before a segment's bytes mean
-//! something else. **IDX-5** A slot leads to a change of a transaction only while that has the lock
+//! something else. **IDX-6** A slot leads to a change of a transaction only while that has the lock
 //! of the shard, or had it when it died ([`pending`]).
 
 #[forbid(unsafe_code)]

@@ -13,7 +13,7 @@
 //! | the new item | committed | the new item | the new item |
 //! | the new item | free | the new item | the new item |
 //!
-//! **IDX-5** A slot leads to a change only while its transaction has the lock of the shard, or had
+//! **IDX-6** A slot leads to a change only while its transaction has the lock of the shard, or had
 //! it when it died and nobody has recovered the shard. So a writer never meets a change of another
 //! transaction, and the old item is not freed before the bucket version has risen.
 

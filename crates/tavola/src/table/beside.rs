@@ -120,7 +120,7 @@ fn file(len: u64) -> Result<Options> {
         Some(size) => Ok(Options::new().max_size(size).shards(1)),
         None => Err(Error::BadOption {
             option: "size",
-            why: format!("a file for {len} bytes exceeds 8 TiB"),
+            why: format!("a file for {len} bytes exceeds 4 TiB"),
         }),
     }
 }

@@ -77,7 +77,7 @@ impl Options {
         }
     }
 
-    /// Sets the maximum size of a new table, 1 MiB to 8 TiB, rounded up to 16 KiB. The default is
+    /// Sets the maximum size of a new table, 1 MiB to 4 TiB, rounded up to 16 KiB. The default is
     /// 64 GiB on tmpfs. On other file systems it is 4 GiB, because backup programs read a file up
     /// to this size. It reserves address space, not memory. An existing table keeps its own, which
     /// [`Table::set_max_size`] can raise up to 16 times, and at most to 64 GiB.

@@ -21,7 +21,7 @@ impl Options {
         if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
             return bad(
                 "max_size",
-                format!("{wanted} is not between 1 MiB and 8 TiB"),
+                format!("{wanted} is not between 1 MiB and 4 TiB"),
             );
         }
         let max_size = wanted.next_multiple_of(PAGE);

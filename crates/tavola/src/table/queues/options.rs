@@ -171,7 +171,7 @@ impl QueueOptions {
         }
         match QueueGeometry::new(self.elements, self.element_bytes, room) {
             Some(geometry) => Ok(geometry),
-            None => bad("elements", "together they exceed 8 TiB".to_owned()),
+            None => bad("elements", "together they exceed 4 TiB".to_owned()),
         }
     }
 }
