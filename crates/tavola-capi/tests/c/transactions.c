@@ -2,12 +2,6 @@
 
 #include "check.h"
 
-static bool has(tavola_table *table, const char *key, const char *expected) {
-  char bytes[64];
-  tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
-  return tavola_get(table, key, strlen(key), &value) == TAVOLA_OK && holds(&value, expected);
-}
-
 static tavola_txn *begin(tavola_table *table, int32_t how) {
   tavola_txn *txn = NULL;
   CHECK_IS(TAVOLA_OK, tavola_txn_begin(table, how, &txn));
@@ -120,6 +114,7 @@ int main(void) {
   changes(table);
   conflicts(table);
   runs(table);
+  check_clean(table);
   // A transaction keeps its table open.
   txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
   tavola_close(table);
@@ -129,5 +124,7 @@ int main(void) {
   CHECK_IS(TAVOLA_OK, tavola_create("cache", &options, &cache));
   CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_txn_begin(cache, TAVOLA_BEGIN_OPTIMISTIC, &txn));
   tavola_close(cache);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("transactions"));
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("cache"));
   return 0;
 }

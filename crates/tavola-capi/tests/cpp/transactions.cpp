@@ -79,5 +79,6 @@ int main() {
   changes(table);
   runs_again(table);
   by_hand(table);
-  return 0;
+  CHECK(table.check().is_clean());
+  tavola::names::remove("transactions");
 }

@@ -20,11 +20,11 @@ Examples:
 
 Each line is one of:
   get KEY              prints the value, after the transaction
-  expect KEY VALUE     goes on only if the key has this value
-  expect-missing KEY   goes on only if the key is missing
+  expect KEY VALUE     stops unless the key has this value
+  expect-missing KEY   stops unless the key is missing
   set KEY VALUE        sets a key
-  add KEY VALUE        goes on only if the key is missing, and sets it
-  append KEY VALUE     goes on only if the key exists, and appends to its value
+  add KEY VALUE        stops unless the key is missing; sets it
+  append KEY VALUE     stops unless the key exists; appends to its value
   incr KEY [BY]        adds to a signed number; a missing key counts as 0
   del KEY              removes a key
 

@@ -355,7 +355,7 @@ impl<'a> Commit<'a> {
         let mut asked = since;
         loop {
             for number in 0..COMMITS as u32 {
-                let Some(word) = region.commit_word(number) else {
+                let Some(word) = region.superblock().commit_word(number) else {
                     continue;
                 };
                 // Pairs with the release in `drop`: its last changes are finished.
@@ -406,6 +406,7 @@ impl Drop for Commit<'_> {
 fn reclaim_owners(core: &Core, region: &Region, me: Me) -> Result<()> {
     for number in 0..COMMITS as u32 {
         let word = region
+            .superblock()
             .commit_word(number)
             .map_or(0, |word| word.load(Ordering::Relaxed));
         if let Some(owner) = CommitWord::decode(word).owner()

@@ -1,7 +1,7 @@
 //! Counts the keys of a segment, and those of them that are over, without a lock. The counts are
 //! for statistics, so a key that changes meanwhile may be missed.
 
-use super::pending::current;
+use super::decided::current;
 use super::tags::is_over;
 use crate::alloc::Item;
 use crate::layout::{PageWord, is_key, slot_ref};

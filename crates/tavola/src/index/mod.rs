@@ -34,6 +34,8 @@ mod clear;
 #[forbid(unsafe_code)]
 mod commit;
 #[forbid(unsafe_code)]
+mod decided;
+#[forbid(unsafe_code)]
 mod dir;
 #[forbid(unsafe_code)]
 mod displace;
@@ -82,13 +84,14 @@ pub(crate) use ahead::{Ahead, PriorSegment};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
 pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
+pub(crate) use decided::current;
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, mark_accessed};
 pub(crate) use evicted::take_evicted;
 pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
-pub(crate) use pending::{Pending, current, finish, pend, undo};
+pub(crate) use pending::{Pending, finish, pend, undo};
 pub(crate) use place::publish;
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};

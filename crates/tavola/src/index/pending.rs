@@ -1,9 +1,9 @@
-//! Keys that a transaction is changing: what such a key has now, and the changes themselves.
+//! Keys that a transaction changes.
 //!
 //! The slots of all keys are led to pending changes first ([`pend`]). Then one store of the commit
 //! word changes all keys at once (`engine::transact`). At last each slot is led to what its key has
-//! now ([`finish`]), or, if the transaction does not commit, to what it had ([`undo`]). The locks of
-//! all shards concerned are held meanwhile.
+//! now ([`finish`]), or, if the transaction does not commit, to what it had ([`undo`]). The locks
+//! of all shards concerned are held meanwhile.
 //!
 //! | the slot leads to | commit word | a reader finds | a survivor finds, if we die here |
 //! |---|---|---|---|
@@ -24,37 +24,9 @@ use super::slots::{FoundKey, Spot, segment_of};
 use crate::alloc::{
     PendingChange, Step, announce, corrupt, discard, discard_block, free_uid, resolve_uid,
 };
-use crate::layout::{
-    Bucket, CommitWord, Hint, REF_MASK, SLOTS, pending_ref, pending_word, slot_tag, slot_word,
-};
+use crate::layout::{Bucket, Hint, SLOTS, pending_word, slot_word};
 use crate::lock::ShardLock;
-use crate::region::Region;
 use crate::sync::Ordering;
-
-/// Returns the slot word that counts: the given one, or, if a transaction changes the key, that of
-/// the item which the key has now. Returns `None` if the change is damaged. A reader without the
-/// lock rechecks the bucket version afterwards.
-#[inline(always)]
-pub(crate) fn current(region: &Region, word: u64) -> Option<u64> {
-    match pending_ref(word) {
-        None => Some(word),
-        Some(change_ref) => decided(region, slot_tag(word), change_ref),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn decided(region: &Region, tag: u32, change_ref: u64) -> Option<u64> {
-    let change = PendingChange::read(region, change_ref)?;
-    // Pairs with the release in `Commit::decide`: who sees that it is committed sees all changes.
-    let word = region.commit_word(change.commit)?.load(Ordering::Acquire);
-    let item_ref = match CommitWord::decode(word) {
-        CommitWord::Committed { .. } => change.new,
-        CommitWord::Open { .. } | CommitWord::Free => change.old,
-    };
-    let word = slot_word(tag, item_ref & REF_MASK);
-    pending_ref(word).is_none().then_some(word)
-}
 
 /// A key whose slot leads to a change.
 pub(crate) struct Pending {

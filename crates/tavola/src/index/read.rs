@@ -20,10 +20,10 @@
 //! - *A segment that was merged into another, and its page reused.* The layout word rose before
 //!   (IDX-4).
 
+use super::decided::current;
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::pending::current;
 use super::seat::{AsItIs, Seat};
 use super::tags::is_over;
 use super::want::Want;

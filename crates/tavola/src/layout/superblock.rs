@@ -295,6 +295,11 @@ impl Superblock {
         })
     }
 
+    /// Returns a commit word, or `None` if there is none of that number.
+    pub(crate) fn commit_word(&self, number: u32) -> Option<&W64> {
+        self.commits.get(number as usize)
+    }
+
     /// Returns the least length that the file may have. If `limit` is damaged, that is one page
     /// more than the areas need.
     pub(crate) fn least_len(&self, geometry: &Geometry) -> u64 {

@@ -294,11 +294,6 @@ impl Region {
         &self.superblock().pool
     }
 
-    /// Returns a commit word, or `None` if there is none of that number.
-    pub(crate) fn commit_word(&self, number: u32) -> Option<&W64> {
-        self.superblock().commits.get(number as usize)
-    }
-
     /// Returns the head of a shard. Numbers wrap, so that every head lies in the region.
     #[inline(always)]
     pub(crate) fn shard(&self, shard: u32) -> &ShardHead {

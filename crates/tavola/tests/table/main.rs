@@ -37,6 +37,7 @@ mod tags;
 mod tags_cache;
 mod to_slice;
 mod transactions;
+mod transactions_kinds;
 mod uids;
 mod versions;
 mod walk;

@@ -295,8 +295,8 @@ impl<'t> Transaction<'t> {
         }
     }
 
-    /// Commits, or, if the function has returned an error, finds out whether that counts: it does if
-    /// the function has seen keys as they were at one moment. Returns false after a conflict.
+    /// Commits, or, if the function has returned an error, finds out whether that counts: it does
+    /// if the function has seen keys as they were at one moment. Returns false after a conflict.
     pub(super) fn end(self, commits: bool) -> Result<bool> {
         match commits {
             true => self.commit(),

@@ -49,8 +49,8 @@ impl Table {
     /// # Concurrency
     /// Transactions and single calls are strictly serializable. The function may run several times,
     /// so it must do nothing that cannot be repeated; and it may see keys as they were at different
-    /// moments, in a run whose result or error then does not count. After eight conflicts it waits for the turn
-    /// ([`Begin::Turn`]).
+    /// moments, in a run whose result or error then does not count. After eight conflicts it waits
+    /// for the turn ([`Begin::Turn`]).
     ///
     /// # Crash
     /// As [`Transaction::commit`].
