@@ -8,7 +8,7 @@ use crate::perform::perform;
 use std::collections::{BTreeMap, HashSet};
 use tavola::{Error, Hint, Table};
 
-/// Uids that are looked for: the last that were told.
+/// The number of uids that are looked up: the last that were returned.
 const MOST_GIVEN: usize = 1000;
 
 type Found<T> = Result<T, String>;

@@ -5,19 +5,25 @@ use super::stale::prose;
 use super::tree::{File, Finding, Tree};
 
 /// What the rule covers: files, and folders with all below them. The list only grows.
-const SCOPE: [&str; 12] = [
+const SCOPE: [&str; 18] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
-    "crates/tavola-cli/src/args.rs",
-    "crates/tavola-cli/src/cmd/",
-    "crates/tavola-cli/src/error.rs",
-    "crates/tavola/src/error.rs",
-    "crates/tavola/src/error/",
-    "crates/tavola/src/region/name.rs",
-    "crates/tavola/src/table/",
+    "crates/tavola-bench/src/",
+    "crates/tavola-capi/src/",
+    "crates/tavola-cli/src/",
+    "crates/tavola-model/src/",
+    "crates/tavola-program/src/",
+    "crates/tavola-proto/src/",
+    "crates/tavola-server/src/",
+    "crates/tavola-torture/src/",
+    "crates/tavola-tracing/src/",
+    "crates/tavola/src/",
     "docs/guide/",
+    "docs/internals/performance.md",
+    "docs/internals/protocol.md",
+    "docs/internals/testing.md",
 ];
 
 /// Files in the scope that are not rewritten yet, a list that only shrinks: an entry without a
@@ -42,6 +48,15 @@ const BANNED: [(&str, &str); 16] = [
     ("untold", "unacknowledged"),
     ("whoever", "a process that, anyone who"),
     ("whosoever", "a process that, anyone who"),
+];
+
+/// What is plain although a banned phrase is in it.
+const FINE: [&str; 5] = [
+    "stands for",
+    "stands in for",
+    "stands still",
+    "there are none",
+    "there is none",
 ];
 
 /// How a sentence does not begin: with a clause or a number as its subject.
@@ -93,9 +108,10 @@ fn check_file(file: &File) -> Vec<Finding> {
 }
 
 fn wrong(text: &str) -> Option<String> {
-    let small = without_names(text)
-        .to_lowercase()
-        .replace("there is none", "");
+    let mut small = without_names(text).to_lowercase();
+    for fine in FINE {
+        small = small.replace(fine, "");
+    }
     if let Some((word, plain)) = BANNED.iter().find(|(word, _)| has_word(&small, word)) {
         return Some(format!("\"{word}\": write {plain}"));
     }
@@ -176,7 +192,8 @@ mod tests {
 
     #[test]
     fn plain_sentences_pass() {
-        let page = "Returns the value, or `None` if it is missing.\nWho may write? Its group.\n";
+        let page = "Returns the value, or `None` if there is none.\nWho may write? Its group.\n\
+            A name stands for a file. The clock stands still.\n";
         assert!(lines_found("README.md", page).is_empty());
         let code = "//! What is told.\n/// Returns it, if there is none.\n\
             fn told() { print(\"it\") }\n\
@@ -184,6 +201,7 @@ mod tests {
             #[cfg(test)]\nmod tests {\n\"is told\"\n";
         assert!(lines_found(COMMAND, code).is_empty());
         assert!(lines_found("docs/internals/a.md", "It is told anew.\n").is_empty());
+        assert!(lines_found("crates/tavola/src/models/a.rs", "/// It is told.\n").is_empty());
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn on_notice(handler: impl Fn(&str) + Send + Sync + 'static) {
     *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handler));
 }
 
-/// Which file standard error is; `None`: there is none.
+/// The file of standard error, or `None` if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StandardError(Option<(u64, u64)>);
 

@@ -41,7 +41,7 @@ pub(super) fn ask(decoder: &mut Decoder, first: u8) {
     }
 }
 
-/// Answers a request about who the client is; `None`: it is about something else.
+/// Answers an authentication request. Returns `None` for any other request.
 pub(super) fn answer(
     work: &Work,
     decoder: &mut Decoder,

@@ -18,7 +18,7 @@ pub(super) use stat::{read_whole, words};
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// The bytes of addresses that this process may map (`ulimit -v`); `None`: no such limit.
+/// Returns the bytes of addresses that this process may map (`ulimit -v`), if they are limited.
 pub(crate) fn address_limit() -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
@@ -42,7 +42,8 @@ pub(crate) struct Identity {
     pub(crate) time_ns: u64,
 }
 
-/// Who this process is. Read from /proc once a process, from its memory after that.
+/// Returns the identity of this process. Read from /proc once a process, from its memory after
+/// that.
 pub(crate) fn identity() -> Identity {
     let Some(page) = page_or_map() else {
         return read_identity();
