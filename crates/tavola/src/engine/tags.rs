@@ -136,7 +136,7 @@ impl Core {
         }
         let mut metadata: Metadata<'_> = self.metadata(attributes)?;
         metadata.stamp.tags = tags;
-        let stored = self.store_with(key, value, when, Some(&metadata))?;
+        let stored = self.store(key, value, when, Some(&metadata))?;
         if stored {
             self.use_tags(tags.hints())?;
         }

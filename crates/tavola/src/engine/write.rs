@@ -43,21 +43,9 @@ impl Core {
         })
     }
 
-    /// Sets a key on a condition, with the default TTL. Counts the call.
+    /// Sets a key on a condition. Counts the call.
     #[inline(always)]
     pub(crate) fn store(
-        &self,
-        key: &[u8],
-        value: &[u8],
-        condition: WriteCondition<'_>,
-    ) -> Result<bool> {
-        let default = self.default_metadata();
-        self.store_with(key, value, condition, default.as_ref())
-    }
-
-    /// Sets a key on a condition, with this metadata. Counts the call.
-    #[inline(always)]
-    pub(crate) fn store_with(
         &self,
         key: &[u8],
         value: &[u8],
@@ -93,17 +81,6 @@ impl Core {
         if self.times_write() {
             return self.write_timed(request, value);
         }
-        self.write_now(request, value)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
-        self.timed_write(|| self.write_now(request, value))
-    }
-
-    #[inline(always)]
-    fn write_now(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
         let WriteRequest {
             participant: me,
             key,
@@ -140,6 +117,13 @@ impl Core {
             }
         }
         self.write_slowly(request, value)
+    }
+
+    /// Does the same as [`Core::write`], which calls it if the write is timed. Timing ends that.
+    #[cold]
+    #[inline(never)]
+    fn write_timed(&self, request: &WriteRequest<'_>, value: &[u8]) -> Result<Option<WriteResult>> {
+        self.timed_write(|| self.write(request, value))
     }
 
     /// Stores an item that is not large, by the general way, however long it takes.

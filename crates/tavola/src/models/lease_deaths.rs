@@ -73,7 +73,7 @@ fn compute(table: &Table, failed: bool) {
     );
     let when = WriteCondition::Leased(&claim);
     assert!(
-        core.store_with(&KEY, b"the dead one's", when, Some(&metadata))
+        core.store(&KEY, b"the dead one's", when, Some(&metadata))
             .unwrap()
     );
     assert!(

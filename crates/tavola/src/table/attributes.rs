@@ -62,7 +62,7 @@ impl Table {
     ) -> Result<bool> {
         let core = self.core()?;
         let metadata = core.metadata(attributes)?;
-        core.store_with(key, value, when, Some(&metadata))
+        core.store(key, value, when, Some(&metadata))
     }
 
     /// Returns the TTL of a key, as [`Expiry::After`] or [`Expiry::Never`], or `None` if it is

@@ -21,9 +21,10 @@ impl Table {
     #[inline]
     pub fn set(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?
-            .store(key, value, WriteCondition::Always)
-            .map(|_| ())
+        let core = self.core()?;
+        let default = core.default_metadata();
+        core.store(key, value, WriteCondition::Always, default.as_ref())?;
+        Ok(())
     }
 
     /// Sets a key only if it is missing. Returns false if the key exists; it then does not change.
@@ -32,7 +33,9 @@ impl Table {
     /// As [`Table::set`].
     pub fn add(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?.store(key, value, WriteCondition::Absent)
+        let core = self.core()?;
+        let default = core.default_metadata();
+        core.store(key, value, WriteCondition::Absent, default.as_ref())
     }
 
     /// Sets a key only if it exists. Returns false if the key is missing.
@@ -41,7 +44,9 @@ impl Table {
     /// As [`Table::set`].
     pub fn replace(&self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
-        self.core()?.store(key, value, WriteCondition::Present)
+        let core = self.core()?;
+        let default = core.default_metadata();
+        core.store(key, value, WriteCondition::Present, default.as_ref())
     }
 
     /// Removes a key. Returns false if it was missing.

@@ -121,7 +121,7 @@ impl Lease {
         // The lease ends when `self` is dropped, after the store: a process that asks in between
         // finds the value.
         let core = &self.core;
-        let stored = core.store_with(&self.key, value, when, Some(&metadata))?;
+        let stored = core.store(&self.key, value, when, Some(&metadata))?;
         core.use_tags(tags.hints())?;
         Ok(stored)
     }
