@@ -174,7 +174,7 @@ fn walk(table: &Table, model: &Model) -> Found<()> {
     if met == model.len() {
         return Ok(());
     }
-    // A key that stands twice for a moment may be met twice.
+    // A key that is in two places for a moment may be met twice.
     let walked = table.iter().collect::<tavola::Result<BTreeMap<_, _>>>();
     match walked.map_err(failed)?.len() {
         met if met == model.len() => Ok(()),

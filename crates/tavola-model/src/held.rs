@@ -1,4 +1,4 @@
-//! What a key holds: a value, and what stands beside it.
+//! What a key holds: a value and its attributes.
 
 use std::ops::{BitOr, Deref};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Plain English where users read: pages, help, messages, errors and the docs of the library.
+//! Plain English: in pages, help, messages, errors, and in the comments of all crates.
 
 use super::marks::has_word;
 use super::stale::prose;
@@ -139,8 +139,8 @@ fn without_names(text: &str) -> String {
     })
 }
 
-/// Returns what users may see of a Rust file above its tests, by line: comments with three slashes
-/// and the inside of strings.
+/// Returns the sentences of a Rust file above its tests, by line: comments and the inside of
+/// strings.
 fn shown(text: &str) -> Vec<(usize, String)> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
     let mut texts = Vec::new();
@@ -148,10 +148,8 @@ fn shown(text: &str) -> Vec<(usize, String)> {
     for (index, line) in code.lines().enumerate() {
         let bare = line.trim_start();
         if !in_string && bare.starts_with("//") {
-            texts.extend(
-                bare.strip_prefix("///")
-                    .map(|text| (index + 1, text.to_string())),
-            );
+            let comment = bare.trim_start_matches(['/', '!']);
+            texts.push((index + 1, comment.to_string()));
             continue;
         }
         let mut inside = String::new();
@@ -195,9 +193,9 @@ mod tests {
         let page = "Returns the value, or `None` if there is none.\nWho may write? Its group.\n\
             A name stands for a file. The clock stands still.\n";
         assert!(lines_found("README.md", page).is_empty());
-        let code = "//! What is told.\n/// Returns it, if there is none.\n\
+        let code = "//! What is shown.\n/// Returns it, if there is none.\n\
             fn told() { print(\"it\") }\n\
-            // Told later.\nlet a = ('\"', told(\"stands\"));\nlet b = \"is not {told:?}\";\n\
+            // Reported later.\nlet a = ('\"', told(\"stands\"));\nlet b = \"is not {told:?}\";\n\
             #[cfg(test)]\nmod tests {\n\"is told\"\n";
         assert!(lines_found(COMMAND, code).is_empty());
         assert!(lines_found("docs/internals/a.md", "It is told anew.\n").is_empty());
@@ -212,6 +210,8 @@ mod tests {
             let code =
                 format!("/// It {word} here.\nf(\"a\", \"it {word}\");\n\"\\\nit {word}\n\"\n");
             assert_eq!(lines_found(COMMAND, &code), [1, 2, 4], "{word}");
+            let comments = format!("//! It {word} here.\nf();\n    // It {word}.\n");
+            assert_eq!(lines_found(COMMAND, &comments), [1, 3], "{word}");
         }
     }
 

@@ -57,7 +57,7 @@ pub(crate) fn namespace_ahead_ms() -> Option<i64> {
     if cfg!(miri) || FIRST_NAMESPACE.contains(&namespace) {
         return Some(0);
     }
-    // The file tells of the namespace that children will be in.
+    // The file describes the namespace that children will be in.
     if namespace == 0 || process::inode(c"/proc/self/ns/time_for_children") != namespace {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Sentences for whoever runs the process, about what no call can report.
+//! Sentences for the operator of the process, about what no call can report.
 //!
 //! They go to standard error unless the program takes them. A program that becomes a daemon may
 //! have closed that, and its number may lead to a file of its own: so nothing is written unless

@@ -1,4 +1,4 @@
-//! A number that tells a forked child from its parent at the price of one load.
+//! A number that distinguishes a forked child from its parent at the price of one load.
 //!
 //! **GEN-1** The private page is mapped once a process image and never unmapped. The kernel zeroes
 //! it in every forked child before the child runs (`MADV_WIPEONFORK`); it holds atomics only.

@@ -1,4 +1,4 @@
-//! Whether another process still lives, as far as it can be told without its help.
+//! Whether another process still lives, as far as that is known without its help.
 
 use super::stat::{STAT_BYTES, read_stat, read_whole, words};
 use super::{Identity, last_error_is};

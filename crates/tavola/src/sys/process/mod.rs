@@ -1,4 +1,4 @@
-//! Who this process is, across forks, and whether another process still lives.
+//! The identity of this process, across forks, and whether another process still lives.
 //!
 //! Everything but `command_line` keeps off the heap and takes no lock, so that it can be used by
 //! a waiter, by a freshly forked child, and (after the first call) in a signal handler.
@@ -146,7 +146,7 @@ pub(crate) fn is_in_group(gid: u32) -> bool {
     // SAFETY: with a length of 0 it returns the count and writes nothing.
     let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
     let mut groups = vec![0; usize::try_from(count).unwrap_or(0)];
-    // SAFETY: the buffer has room for as many groups as it is told.
+    // SAFETY: the buffer has room for the given number of groups.
     let count = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
     groups.truncate(usize::try_from(count).unwrap_or(0));
     groups.contains(&gid)
