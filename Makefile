@@ -1,11 +1,11 @@
-# The front door: `make` lists what there is. Each target installs what it misses.
+# The front door: `make` lists the targets. Each target installs its missing packages.
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
-# In CI the versions of Cargo.lock and no others.
+# CI uses exactly the versions of Cargo.lock.
 LOCKED := $(if $(CI),--locked)
-# A Rust that rustup put there is found without a new login.
+# A Rust that rustup has just installed is found without a new login.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
@@ -28,23 +28,23 @@ build: ## the command and the library for C, optimised
 	cargo build --release $(LOCKED) --package tavola-cli --package tavola-capi
 	cargo xtask man $(or $(CARGO_TARGET_DIR),target)/release/man3
 
-test: ## all tests but the long ones
+test: ## all tests except the long ones
 	@scripts/setup test
 	scripts/test --workspace
 
-test-damage: ## tables with flipped bits, five times as many as in the tests: FLIPS=every for all
+test-damage: ## tables with flipped bits, five times as many as `make test`: FLIPS=every for all
 	@scripts/setup build
 	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --package tavola --test processes damage
 
-test-clients: ## clients of memcached, in eight languages, with the server
+test-clients: ## clients of memcached, in eight languages, against the server
 	@scripts/setup clients
 	scripts/test-clients
 
-test-memcached-suite: ## memcached's own test suite, with the server
+test-memcached-suite: ## memcached's own test suite, against the server
 	@scripts/setup suite
 	scripts/test-memcached-suite
 
-gates: ## counts instructions of reads and writes, and fails where they have become more
+gates: ## count instructions of reads and writes, and fail if there are more than before
 	@scripts/setup gates
 	scripts/gates
 
@@ -52,7 +52,7 @@ check: ## format, lints, tidy, docs, layout tables, the header for C, other C li
 	@scripts/setup check
 	scripts/check
 
-check-peers: ## the code that measures other libraries, which takes their crates
+check-peers: ## check the code that measures other libraries, which needs their crates
 	@scripts/setup check
 	scripts/check peers
 
@@ -69,7 +69,7 @@ packages: ## Debian packages, a static tarball and crates, into target/packages
 	@scripts/setup packages
 	scripts/packages
 
-test-packages: ## builds the packages fast, installs each into a clean root, and tries it
+test-packages: ## build the packages fast, install each into a clean root, and try it
 	@scripts/setup packages
 	PROFILE=quick scripts/packages test
 
@@ -77,15 +77,15 @@ shuttle: ## the models of the core (src/models) under many schedules of a model 
 	@scripts/setup build
 	scripts/test --package tavola --features shuttle --lib models::
 
-miri: ## the core's unit tests under Miri, where it is installed
+miri: ## the core's unit tests under Miri, if it is installed
 	@scripts/setup build
 	scripts/miri
 
-tsan: ## the core's tests under ThreadSanitizer, where nightly Rust is installed
+tsan: ## the core's tests under ThreadSanitizer, if nightly Rust is installed
 	@scripts/setup build
 	scripts/sanitize thread
 
-asan: ## the core's tests under AddressSanitizer, where nightly Rust is installed
+asan: ## the core's tests under AddressSanitizer, if nightly Rust is installed
 	@scripts/setup build
 	scripts/sanitize address
 
@@ -93,19 +93,19 @@ valgrind: ## the core's unit tests, and programs in C and C++, under valgrind
 	@scripts/setup test valgrind
 	scripts/sanitize valgrind
 
-fuzz: ## new inputs for each fuzz target, where cargo-fuzz is installed: SECONDS=60
+fuzz: ## new inputs for each fuzz target, if cargo-fuzz is installed: SECONDS=60
 	@scripts/setup fuzz
 	scripts/fuzz run $(or $(SECONDS),60)
 
-fuzz-short: ## the inputs kept, once each
+fuzz-short: ## the stored fuzz inputs, once each
 	@scripts/setup fuzz
 	scripts/fuzz replay
 
-test-report: ## the report of `tavola-bench compare` in a headless Chromium, where there is one
+test-report: ## the report of `tavola-bench compare` in a headless Chromium, if there is one
 	@scripts/setup report
 	scripts/test --package tavola-bench --test report
 
-bench: ## the standard measurements, and Tavola beside other stores: COMPARE=--quick; an hour and more
+bench: ## the standard measurements, and Tavola beside other stores: COMPARE=--quick; over an hour
 	@scripts/setup build compare
 	scripts/bench
 
@@ -113,11 +113,11 @@ bench-quick: ## Tavola beside other stores, in three minutes
 	@scripts/setup build compare
 	scripts/bench quick
 
-bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: some 25 minutes
+bench-100m: ## 100 million keys in one table, with headers and of fixed lengths: about 25 minutes
 	@scripts/setup build
 	scripts/bench-100m
 
-bench-c: ## what a call through the library for C costs beside the same call in Rust
+bench-c: ## the cost of a call through the library for C, beside the same call in Rust
 	@scripts/setup build
 	cargo build --release $(LOCKED) --package tavola-capi
 	cargo run --release $(LOCKED) --package tavola-capi --example overhead -- \
@@ -130,9 +130,9 @@ docs: ## these pages as a site, in target/book/index.html
 install: ## the command, the library for C, man pages, completions: PREFIX=/usr/local LIBDIR= DESTDIR=
 	scripts/install install
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	scripts/install uninstall
 
-clean: ## remove what was built
+clean: ## remove all build results
 	cargo clean
 	rm -rf fuzz/target

@@ -72,7 +72,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// `None`: the leader has no more jobs.
+    /// Returns the next job, or `None` if the leader has no more.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         self.line.clear();
         let len = std::io::stdin().lock().read_line(&mut self.line);

@@ -350,7 +350,7 @@ tavola_status tavola_log_set_level(const struct tavola_log *log, int32_t level);
 // program whose log could not be opened can go on.
 bool tavola_log_is_on(const struct tavola_log *log, int32_t level);
 
-// Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
+// Returns a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
 // are escaped, and what is not UTF-8 is replaced: `2026-11-22T10:31:05.123456Z  INFO 4711/4712
 // text`.
 //

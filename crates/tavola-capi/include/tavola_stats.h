@@ -88,7 +88,7 @@ typedef struct tavola_stats {
   uint64_t sets;
   // Of the writes those that remove keys, or try to: `tavola_remove`, `tavola_take`,
   // `tavola_remove_by_uid`, `tavola_update` where it removes, `tavola_invalidate_tag` and
-  // `tavola_clear`. What goes by itself, expired or evicted, is none.
+  // `tavola_clear`. Expired and evicted keys do not count.
   uint64_t removes;
 } tavola_stats;
 
@@ -414,7 +414,7 @@ tavola_status tavola_shard_stats(const struct tavola_table *table,
 // `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
 //
 // A process usually holds a lock for less than a microsecond. A holder that is stopped (SIGSTOP, a
-// debugger, `docker pause`) keeps it until it goes on; a dead holder never keeps it. A call may
+// debugger, `docker pause`) keeps it until it continues; a dead holder never keeps it. A call may
 // wait for several locks, one after the other. The limit does not apply to the lock of the page
 // pool.
 //
@@ -527,7 +527,7 @@ tavola_status tavola_compact(const struct tavola_table *table, uint64_t *given_b
 // Does some maintenance: it collapses up to `budget_bytes` of the table into huge pages if the
 // kernel can (about one second for 1 GiB), searches up to 256 buckets of each shard for expired
 // keys, evicts keys of a cache that exceeds its capacity until it fits, and gives back some unused
-// memory. It goes on where the last call of this process ended.
+// memory. It continues where the last call of this process ended.
 //
 // # Examples
 // ```c

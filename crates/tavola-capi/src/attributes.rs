@@ -206,7 +206,7 @@ impl<'a> EntryOut<'a> {
     }
 }
 
-/// Tells what a key has beside its value.
+/// Writes the attributes and the token of a key to the caller's places.
 fn put_attributes(
     (out, attributes): (Option<SizedOut<tavola_attributes>>, Attributes),
     (token_out, token): (Out<'_, u64>, u64),

@@ -89,7 +89,7 @@ impl tavola_buffer {
         is_apart.then(|| unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.capacity) })
     }
 
-    /// Tells how long a result is that was written to [`Self::room`], of so many bytes, if it fits
+    /// Sets the length of a result that was written to [`Self::room`], if it fits
     /// there.
     #[inline(always)]
     pub(crate) fn written(&mut self, len: usize, room: usize) -> Answer {

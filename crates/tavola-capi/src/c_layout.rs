@@ -128,7 +128,7 @@ fn program() -> String {
     includes + &lines.collect::<String>()
 }
 
-/// What a compiler finds wrong with a program; `None`: it is not there.
+/// Returns the messages of a compiler about a program, or `None` if it is not installed.
 fn complaints((compiler, language): (&str, &str), program: &str) -> Option<String> {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let mut child = Command::new(compiler)

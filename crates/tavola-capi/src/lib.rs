@@ -111,7 +111,7 @@
 )]
 #![allow(
     clippy::missing_safety_doc,
-    reason = "what a caller has to keep is the same everywhere, and stands above"
+    reason = "the caller's duties are the same everywhere, and are described above"
 )]
 
 mod buffer;

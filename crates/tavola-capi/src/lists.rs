@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_void};
 pub type tavola_each_text =
     Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize)>;
 
-/// Tells all of a list, whose callback is needed.
+/// Calls the callback, which must be there, with each element of a list.
 pub(crate) fn call_each<T: Into<Vec<u8>>>(
     each: tavola_each_text,
     user: *mut c_void,
@@ -21,7 +21,7 @@ pub(crate) fn call_each<T: Into<Vec<u8>>>(
     OK
 }
 
-/// Tells a text. NUL bytes, which names cannot have, would end it.
+/// Calls the callback with a text. NUL bytes, which names cannot have, would end it.
 pub(crate) fn pass_text(each: tavola_each_text, user: *mut c_void, text: impl Into<Vec<u8>>) {
     let (Some(each), Ok(text)) = (each, CString::new(text)) else {
         return;

@@ -29,7 +29,7 @@ pub enum Answer {
     Value(Option<Bytes>),
     /// The values of many keys.
     Values(Vec<Option<Bytes>>),
-    /// A value with what stands beside it, except tags.
+    /// A value with its attributes, except tags.
     Held(Option<Held>),
     /// A count.
     Count(Option<u64>),

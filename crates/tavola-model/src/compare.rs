@@ -8,7 +8,7 @@ use crate::perform::perform;
 use std::collections::{BTreeMap, HashSet};
 use tavola::{Error, Hint, Table};
 
-/// Uids that are looked for: the last that were told.
+/// The number of uids that are looked up: the last that were returned.
 const MOST_GIVEN: usize = 1000;
 
 type Found<T> = Result<T, String>;
@@ -174,7 +174,7 @@ fn walk(table: &Table, model: &Model) -> Found<()> {
     if met == model.len() {
         return Ok(());
     }
-    // A key that stands twice for a moment may be met twice.
+    // A key that is in two places for a moment may be met twice.
     let walked = table.iter().collect::<tavola::Result<BTreeMap<_, _>>>();
     match walked.map_err(failed)?.len() {
         met if met == model.len() => Ok(()),

@@ -27,7 +27,7 @@ pub enum Needs {
 }
 
 impl Fixed {
-    /// Returns the refusal that tells the lengths.
+    /// Returns the refusal that names the lengths.
     pub fn lengths(self) -> Refusal {
         Refusal::Lengths(self.key as u32, self.value as u32)
     }

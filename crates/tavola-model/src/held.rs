@@ -1,4 +1,4 @@
-//! What a key holds: a value, and what stands beside it.
+//! What a key holds: a value and its attributes.
 
 use std::ops::{BitOr, Deref};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ pub type Bytes = Arc<[u8]>;
 /// How long a key is to live: no test waits for a time to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// As long as the table says; for ever in the tables that are compared with a model.
+    /// As long as the table says; forever in the tables that are compared with a model.
     Default,
     /// It never expires.
     Forever,
-    /// So many hours; 0: a time that is none of these, as it was read.
+    /// A number of hours, or 0 for any other time that was read.
     Hours(u32),
     /// It has expired when it is stored.
     Gone,
@@ -78,7 +78,7 @@ impl BitOr for Tags {
     }
 }
 
-/// A value with what stands beside it; never of a key that has expired.
+/// A value with its attributes; never of a key that has expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     value: Bytes,
@@ -114,7 +114,7 @@ impl Held {
         Self { flags, ..plain }.touched(life)
     }
 
-    /// Returns what an entry that was read holds; it does not tell the tags.
+    /// Returns what an entry that was read holds, without the tags.
     pub(crate) fn read(entry: &Entry) -> Self {
         Self {
             life: Life::of(entry.attributes.expiry),
@@ -167,7 +167,7 @@ impl Held {
         matches!(self.life, Life::Hours(..=3))
     }
 
-    /// Returns whether something stands beside the value, except tags.
+    /// Returns whether the value has attributes, except tags.
     pub fn has_attributes(&self) -> bool {
         (self.life, self.flags, self.marks) != (Life::Forever, 0, 0)
     }
@@ -185,7 +185,7 @@ impl Held {
         }
     }
 
-    /// Returns whether this is what stands beside its value.
+    /// Returns whether these are its attributes.
     pub fn has(&self, attributes: Attributes) -> bool {
         self.flags == attributes.flags && self.life == Life::of(attributes.expiry)
     }

@@ -12,7 +12,7 @@ use tavola::{Hint, Result, Table};
 /// Every process goes through it in the same order.
 type Map<V> = HashMap<Bytes, V, BuildHasherDefault<DefaultHasher>>;
 
-/// Keys and what becomes of each: a value and what stands beside it, or nothing.
+/// Keys and what becomes of each: a value with its attributes, or nothing.
 pub type Effect = Vec<(Bytes, Option<Held>)>;
 
 /// A lease that nobody else gets.
@@ -28,7 +28,7 @@ pub struct Model {
     keys: Map<Held>,
     /// The uids that keys are known to have.
     pub(crate) hints: Map<Hint>,
-    /// All uids that were ever told, the last at the end.
+    /// All uids that were ever returned, the last at the end.
     given: Vec<Hint>,
     pub(crate) leases: Map<Taken>,
     /// Of keys that have expired or were invalidated, items that may still be there.
@@ -62,7 +62,7 @@ impl Model {
         }
     }
 
-    /// Returns all uids that were ever told, the last at the end.
+    /// Returns all uids that were ever returned, the last at the end.
     pub fn given(&self) -> &[Hint] {
         &self.given
     }

@@ -84,7 +84,7 @@ fn done_by<T>(_: T) -> Answer {
     Answer::Done
 }
 
-/// Operations on what stands beside a value.
+/// Performs operations on attributes.
 fn with_attributes(table: &Table, op: &Op) -> Result<Answer> {
     let with = |life: &Life, flags: &u32| life.with(*flags);
     Ok(match op {
@@ -194,7 +194,8 @@ fn set_viewed(table: &Table, key: &[u8], value: &[u8]) -> Result<bool> {
     Ok(before.is_some() && views.iter().all(is_as_before))
 }
 
-/// Wins the lease of a key and ends it so; false: somebody else has it, or the value is fresh.
+/// Wins the lease of a key and ends it. Returns false if somebody else has it, or the value is
+/// fresh.
 fn lease(table: &Table, key: &[u8], end: &End) -> Result<bool> {
     let lease = match table.get_or_lease(key, lease_options())? {
         Leased::Won(lease) => lease,

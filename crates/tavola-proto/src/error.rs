@@ -54,7 +54,7 @@ impl fmt::Display for Error {
                 "a key with a space or a control byte has more than 186 bytes: send it as binary"
             }
             Self::UnreadableKey => {
-                "memcached may tell a key with a space or a control byte as it is, so that its \
+                "memcached may return a key with a space or a control byte as it is, so that its \
                  answer cannot be read: do not ask for the key, know the answer by its opaque"
             }
             Self::LongValue => "a value is longer than memcached can count: split it",

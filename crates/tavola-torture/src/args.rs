@@ -14,7 +14,7 @@ tavola-torture: kills processes that use a table, and checks what is left
   --only TEXT   only kill-point cases with this in their name; `soak`: only the soaks;
                 `log soak`, `cache soak`, `lease soak`: only that one, so long in all;
                 `surroundings`: daemons, namespaces, files, or one by `surroundings NAME`
-  --from TEXT   not the kill-point cases before the first with this in its name: goes on with a
+  --from TEXT   not the kill-point cases before the first with this in its name: continues a
                 run that was ended
   --point K     only this point of those cases, as a fault names it
   --finder J    and of the recovery from it only this point
@@ -58,7 +58,7 @@ impl Args {
         }
     }
 
-    /// `None`: help is wanted.
+    /// Returns the arguments, or `None` if help is wanted.
     pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut parsed = Self::new();
         let mut args = args;

@@ -39,7 +39,7 @@ pub(crate) enum Of {
     Acknowledged,
     /// Stores the victim passed, when it lived.
     Passed,
-    /// Tells the reader beside it that keys will go now.
+    /// Reports to the reader beside it that keys will go now.
     Stop,
     /// The uid that the victim's last operation was given, 0: none.
     Hint,

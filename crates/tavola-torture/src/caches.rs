@@ -146,7 +146,7 @@ impl Soak<'_> {
         Ok(pid)
     }
 
-    /// Kills one and starts it again, or stops one for a while. True: it was killed.
+    /// Kills one and starts it again, or stops one for a while. Returns whether it was killed.
     fn disturb(&mut self) -> Outcome<bool> {
         let at = self.numbers.below(WORKERS + 1);
         let pid = self.workers[at as usize];

@@ -21,7 +21,7 @@ type Act = Box<dyn Fn(&Path) -> Result<()>>;
 /// Where something is made, and how one who comes later stumbles over what is left.
 pub(crate) struct Place {
     name: &'static str,
-    /// The file there is; `None`: none.
+    /// The existing file, if any.
     start: Option<Image>,
     make: Act,
     find: Act,

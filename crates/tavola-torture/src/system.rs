@@ -63,8 +63,8 @@ pub(crate) fn fork_free(seconds: u32, work: impl FnOnce() -> i32) -> io::Result<
     })
 }
 
-/// Gives the children that this process will have a pid namespace of their own; false: the system
-/// does not permit it.
+/// Gives the children that this process will have a pid namespace of their own. Returns false if
+/// the system does not permit it.
 pub(crate) fn unshare_pids() -> bool {
     // SAFETY: SYS-1; passes no memory.
     let unshare = |flags| unsafe { libc::unshare(flags) == 0 };

@@ -30,7 +30,7 @@ use tracing_subscriber::fmt::{self, MakeWriter};
 /// A layer that writes each event as one line: spans, target, message and fields. Time, level,
 /// process and thread are the log's own.
 ///
-/// What else a layer can be told (targets, line numbers, span events, filters) can be told this
+/// Other settings of a layer (targets, line numbers, span events, filters) are settings of this
 /// one: it is that of `tracing_subscriber::fmt`, with [`Lines`] for a writer.
 pub fn layer<S>(log: Log) -> fmt::Layer<S, DefaultFields, Format<Full, ()>, Lines> {
     fmt::layer()

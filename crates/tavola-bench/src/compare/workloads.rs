@@ -22,7 +22,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// `None`: it is not for this peer. An error says why a peer cannot do what it is for.
+    /// Returns `None` if it is not for this peer. An error says why the peer cannot do it.
     pub(super) fn takes(&self, peer: &Peer) -> Option<Result<(), String>> {
         let case = &self.case;
         if !peer.workloads.contains(self.workload) || case.batch.is_some() && !peer.batches {

@@ -71,7 +71,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// `None`: there are not enough.
+    /// Returns `None` if there are not enough CPUs.
     fn of(cpus: Cpus) -> Result<Option<Self>> {
         let usable = usable_cpus()?;
         let client = usable[0];

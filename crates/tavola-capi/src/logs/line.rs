@@ -79,7 +79,7 @@ fn number_of(level: Level) -> i32 {
 fn level_of(number: i32) -> Result<Level, Failure> {
     let at = usize::try_from(number).unwrap_or(0).wrapping_sub(1);
     let level = Level::ALL.get(at).copied();
-    level.ok_or_else(|| Failure::argument("the level is none of tavola_level"))
+    level.ok_or_else(|| Failure::argument("the level is not one of tavola_level"))
 }
 
 /// Writes a line: any bytes, without a newline. Bytes beyond 16,360 are cut, and the line says so.
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn tavola_log_is_on(log: *const tavola_log, level: i32) ->
     unsafe { log.as_ref() }.is_some_and(|log| level <= log.level.load(Ordering::Relaxed))
 }
 
-/// Tells a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
+/// Returns a line as `tavola log show` prints it, in UTC, without a line's end. Control characters
 /// are escaped, and what is not UTF-8 is replaced: `2026-11-22T10:31:05.123456Z  INFO 4711/4712
 /// text`.
 ///

@@ -84,7 +84,7 @@ unsafe fn options_of(
         .find(|one| number_of(*one) == given.overload)
     {
         Some(overload) => Ok(made.overload(overload)),
-        None => Err(Failure::argument("overload is none of tavola_overload")),
+        None => Err(Failure::argument("overload is not one of tavola_overload")),
     }
 }
 

@@ -116,7 +116,7 @@ pub unsafe extern "C" fn tavola_pool_add_queue(
 ///
 /// # Concurrency
 /// Takes a lock for a short time. If a process dies while it holds the lock, others notice it after
-/// about 10 ms; if it is stopped, they wait until it goes on.
+/// about 10 ms; if it is stopped, they wait until it continues.
 ///
 /// # Crash
 /// If the process is killed before the call returned, the element is in the queue, or is held by a

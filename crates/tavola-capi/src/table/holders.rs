@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::time::Duration;
 use tavola_core::{Holder, Lock};
 
-/// Milliseconds of a limit that is none.
+/// Milliseconds that mean no limit.
 const WITHOUT_LIMIT: u64 = u64::MAX;
 
 pub(crate) fn limit_of(limit_ms: u64) -> Option<Duration> {
@@ -59,7 +59,7 @@ pub type tavola_each_holder =
 /// `TAVOLA_ERR_BUSY`, and `tavola_last_error` names the holder.
 ///
 /// A process usually holds a lock for less than a microsecond. A holder that is stopped (SIGSTOP, a
-/// debugger, `docker pause`) keeps it until it goes on; a dead holder never keeps it. A call may
+/// debugger, `docker pause`) keeps it until it continues; a dead holder never keeps it. A call may
 /// wait for several locks, one after the other. The limit does not apply to the lock of the page
 /// pool.
 ///

@@ -229,7 +229,7 @@ pub unsafe extern "C" fn tavola_compact(
 /// Does some maintenance: it collapses up to `budget_bytes` of the table into huge pages if the
 /// kernel can (about one second for 1 GiB), searches up to 256 buckets of each shard for expired
 /// keys, evicts keys of a cache that exceeds its capacity until it fits, and gives back some unused
-/// memory. It goes on where the last call of this process ended.
+/// memory. It continues where the last call of this process ended.
 ///
 /// # Examples
 /// ```c

@@ -84,7 +84,7 @@ pub struct tavola_stats {
     pub sets: u64,
     /// Of the writes those that remove keys, or try to: `tavola_remove`, `tavola_take`,
     /// `tavola_remove_by_uid`, `tavola_update` where it removes, `tavola_invalidate_tag` and
-    /// `tavola_clear`. What goes by itself, expired or evicted, is none.
+    /// `tavola_clear`. Expired and evicted keys do not count.
     pub removes: u64,
 }
 

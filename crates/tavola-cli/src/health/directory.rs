@@ -62,7 +62,7 @@ fn judge(directory: &Path, metadata: &Metadata) -> Vec<Finding> {
             None => judge_rights(directory, metadata.mode(), metadata.uid()),
         },
         Err(Errno::ROFS) => {
-            let message = format!("{path} is on a file system that can only be read");
+            let message = format!("{path} is on a read-only file system");
             let advice = "mount it for writing, or set TAVOLA_DIR to another directory";
             Finding::attention(TOPIC, message, advice)
         }
@@ -100,22 +100,22 @@ fn judge_rights_for(me: u32, directory: &Path, mode: u32, owner: u32) -> Finding
         return Finding::attention(TOPIC, message, advice);
     }
     if mode & 0o002 != 0 {
-        let message = format!("everybody may make tables in {path} (mode {bits:o})");
+        let message = format!("everybody may create tables in {path} (mode {bits:o})");
         let advice = "those of other users are refused; --any-owner allows them";
         return Finding::note(TOPIC, message, advice);
     }
     if mode & 0o077 != 0 {
-        let message = format!("others may look into {path} (mode {bits:o})");
+        let message = format!("others may list {path} (mode {bits:o})");
         let advice = change(format!("chmod 700 {path}"), "to take that right away");
         return Finding::note(
             TOPIC,
             message,
-            format!("fine if tables are shared; else {advice}"),
+            format!("fine if tables are shared; otherwise {advice}"),
         );
     }
     Finding::good(
         TOPIC,
-        format!("{path} is there, and private (mode {bits:o})"),
+        format!("{path} exists and is private (mode {bits:o})"),
     )
 }
 
@@ -131,19 +131,19 @@ fn absent(directory: &Path) -> Finding {
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     if access(parent, Access::WRITE_OK | Access::EXEC_OK).is_ok() {
-        let message = format!("{path} is not there yet; the first table makes it");
+        let message = format!("{path} does not exist yet; the first table creates it");
         return Finding::good(TOPIC, message);
     }
     let message = format!(
-        "{path} is not there, and cannot be made in {}",
+        "{path} does not exist, and cannot be created in {}",
         shown(parent)
     );
-    let advice = "make it, or set TAVOLA_DIR to a directory that you may write to";
+    let advice = "create it, or set TAVOLA_DIR to a directory that you may write to";
     Finding::attention(TOPIC, message, advice)
 }
 
 fn unreadable(directory: &Path, error: &io::Error) -> Finding {
-    let message = format!("{} cannot be looked at ({error})", shown(directory));
+    let message = format!("{} cannot be examined ({error})", shown(directory));
     Finding::attention(
         TOPIC,
         message,

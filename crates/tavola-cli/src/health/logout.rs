@@ -19,7 +19,7 @@ const FIRST_LOGIN_USER: u32 = 1000;
 /// The directories of its settings, from the weakest to the strongest.
 const SETTINGS: [&str; 3] = ["usr/lib/systemd", "run/systemd", "etc/systemd"];
 
-/// `None`: this user's tables in that directory stay where they are.
+/// Returns a finding if tables of this user in the directory go at logout, otherwise `None`.
 pub fn examine(directory: &Path) -> Option<Finding> {
     judge(Path::new("/"), directory, geteuid().as_raw())
 }

@@ -23,7 +23,10 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
             (Ok(stat), _) => return judge(&Room::of(&stat, directory)),
             (Err(_), Some(parent)) if !parent.as_os_str().is_empty() => there = parent,
             (Err(error), _) => {
-                let message = format!("cannot ask for the room in {} ({error})", there.display());
+                let message = format!(
+                    "cannot read the free space of {} ({error})",
+                    there.display()
+                );
                 return vec![Finding::attention(
                     TOPIC,
                     message,
@@ -81,7 +84,7 @@ fn judge(room: &Room) -> Vec<Finding> {
         findings.push(judge_bytes(room));
     }
     if room.free_files.is_some_and(|files| files < 16) {
-        let message = format!("the file system of {} takes no more files", room.path);
+        let message = format!("the file system of {} has no free inodes", room.path);
         let advice = "remove files there, or mount it with a larger nr_inodes";
         findings.push(Finding::attention(TOPIC, message, advice));
     }
@@ -120,7 +123,7 @@ fn judge_bytes(room: &Room) -> Finding {
     let (free, total) = (size(room.free_bytes), size(room.total_bytes));
     let message = format!("{free} free of {total}");
     let advice = match room.kind {
-        Kind::Disk => "remove files there, or set TAVOLA_DIR to a roomier file system",
+        Kind::Disk => "remove files there, or set TAVOLA_DIR to a file system with more space",
         _ => {
             "drop tables (tavola ls), or enlarge it: mount -o remount,size=8G /dev/shm; \
              in a container: docker run --shm-size=8g"

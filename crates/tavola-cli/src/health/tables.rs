@@ -21,7 +21,7 @@ pub fn examine(directory: &Path) -> Vec<Finding> {
     };
     let files = files(directory);
     if files.is_empty() {
-        return vec![Finding::good(TOPIC, "there are none yet")];
+        return vec![Finding::good(TOPIC, "there are no tables yet")];
     }
     let limit = memory_limit_bytes();
     let examine = |path: &PathBuf| examine_one(path, tables.contains(path), limit);
@@ -98,9 +98,10 @@ fn examine_open(name: &str, table: &Table, limit: Option<u64>) -> Result<Vec<Fin
     for holder in table.lock_holders()? {
         let message = format!("{name}: {} is locked by {holder}", holder.lock);
         let advice = match (holder.is_alive, holder.is_local, holder.is_stopped) {
-            (false, _, _) => format!("the next writer goes on; or: tavola maintain {name}"),
-            (true, true, true) => format!("let it go on: kill -CONT {}; or end it", holder.pid),
-            _ => "see why it does not go on; writers wait for it, or set a lock timeout".to_owned(),
+            (false, _, _) => format!("the next writer recovers it; or: tavola maintain {name}"),
+            (true, true, true) => format!("continue it: kill -CONT {}; or end it", holder.pid),
+            _ => "see why it does not continue; writers wait for it, or set a lock timeout"
+                .to_owned(),
         };
         findings.push(Finding::attention(TOPIC, message, advice));
     }

@@ -85,7 +85,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// When a key with that expiry expires, in seconds since 1970; `None`: never.
+    /// Returns when a key with that expiry expires, in seconds since 1970, or `None` if never.
     fn expires(&self, expiry: i64) -> Option<i64> {
         match expiry {
             0 => None,

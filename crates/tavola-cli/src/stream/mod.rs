@@ -115,7 +115,7 @@ impl Format {
 /// What a key has beside its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// When it expires, in milliseconds since 1970; `None`: nothing is said of it.
+    /// When it expires, in milliseconds since 1970, if the source says so.
     pub expires: Option<u64>,
     pub flags: u32,
     /// The names of its tags.

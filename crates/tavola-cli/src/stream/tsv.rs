@@ -16,7 +16,7 @@ pub struct Columns {
     pub key: usize,
     /// Counted from 1.
     pub value: usize,
-    /// `None`: a tab, or in CSV a comma.
+    /// The separator, if it is not the default: a tab, or in CSV a comma.
     pub separator: Option<u8>,
     /// Of CSV: the first line names the columns.
     pub has_header: bool,

@@ -68,7 +68,7 @@ fn the_holder_of_a_lock_is_named() {
     let ran = shell.run(["doctor"]);
     let out = String::from_utf8_lossy(&ran.out);
     assert!(
-        out.contains(&format!("let it go on: kill -CONT {pid}")),
+        out.contains(&format!("continue it: kill -CONT {pid}")),
         "{out}"
     );
 

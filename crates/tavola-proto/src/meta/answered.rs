@@ -40,7 +40,7 @@ pub struct ItemAnswer<'a> {
 pub enum Ttl {
     /// Forever.
     Endless,
-    /// So many seconds.
+    /// A number of seconds.
     Seconds(u32),
 }
 

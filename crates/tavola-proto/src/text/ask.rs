@@ -20,7 +20,7 @@ const NOREPLY: &[u8] = b" noreply";
 /// `get KEY...`, or `gets` that returns the unique numbers.
 ///
 /// # Errors
-/// Where a key is none, or there is no key, or more than a line takes.
+/// If a key is invalid, or there is no key, or more than a line takes.
 pub fn get<K: AsRef<[u8]>>(
     out: &mut Vec<u8>,
     keys: impl IntoIterator<Item = K>,

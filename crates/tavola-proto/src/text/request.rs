@@ -75,7 +75,7 @@ pub enum Request<'a> {
     Watch(Watched),
     /// Settings of memcached's own memory.
     Tune(Tune<'a>),
-    /// Who the client is, from a decoder that asks for it.
+    /// The name and password of the client, from a decoder that asks for them.
     Authenticate {
         /// Its name.
         name: &'a [u8],
@@ -188,7 +188,7 @@ pub enum Detail {
     On,
     /// No longer.
     Off,
-    /// Tell what was counted.
+    /// Return the counts.
     Dump,
 }
 
@@ -208,9 +208,9 @@ pub enum Shutdown {
 pub enum LruCrawler<'a> {
     /// Look for expired items in these classes: numbers with commas, `all`.
     Crawl(&'a [u8]),
-    /// Tell about the items of these classes, a line each; `hash` for those of the index.
+    /// Return facts about the items of these classes, a line each; `hash` for those of the index.
     Metadump(&'a [u8]),
-    /// Tell the keys of these classes, as `mg` commands.
+    /// Return the keys of these classes, as `mg` commands.
     Mgdump(&'a [u8]),
     /// How many items to look at in a class; all for 0.
     Tocrawl(u32),

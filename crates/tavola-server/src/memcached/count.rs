@@ -78,7 +78,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
     }
 }
 
-/// Makes a number that is missing; `None`: it is there.
+/// Makes a number that is missing. Returns `None` if it exists.
 fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> {
     work.log_lookup(count.key)?;
     let how = StoreOptions {

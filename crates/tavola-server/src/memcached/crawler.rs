@@ -101,7 +101,7 @@ impl Classes {
         Self(1 << number)
     }
 
-    /// Numbers with commas between them; `None`: not all of them are.
+    /// Reads numbers with commas between them. Returns `None` if one of them is invalid.
     pub(super) fn read(words: &[u8]) -> Option<Self> {
         let mut classes = 0;
         for word in words.split(|byte| *byte == b',') {
@@ -149,7 +149,7 @@ pub(super) struct Dump {
 }
 
 impl Dump {
-    /// `None`: as many are under way as may be.
+    /// Returns `None` if too many dumps run already.
     pub(super) fn begin(
         crawler: &Arc<Crawler>,
         form: Form,

@@ -12,9 +12,9 @@ const BEFORE_START_S: u64 = 62;
 
 /// The flush that is to come, if any; a later one takes the place of an earlier.
 ///
-/// It happens with the first request that comes when it is due: before that, nobody who asks here
-/// can tell. Other processes see the keys until then. As in memcached, times are whole seconds
-/// since 1970, of which a part is not counted, and a flush is due one second early.
+/// It happens with the first request that comes when it is due: before that, no client of this
+/// server sees a difference. Other processes see the keys until then. As in memcached, times are
+/// whole seconds since 1970, of which a part is not counted, and a flush is due one second early.
 #[derive(Debug)]
 pub(super) struct Flush {
     /// In seconds since 1970.

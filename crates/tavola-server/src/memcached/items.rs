@@ -5,7 +5,7 @@ use tavola::{CasOutcome, CasToken, Expiry, Result};
 use super::tally::Event;
 use super::work::Work;
 
-/// Gives a key another time; false: it is missing.
+/// Changes the expiry of a key. Returns false if it is missing.
 pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     work.log_lookup(key)?;
     let found = work.table().touch(key, expiry)?;
@@ -20,7 +20,7 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     Ok(found)
 }
 
-/// Removes a key; false: it is missing. `command` is the command that watchers see.
+/// Removes a key. Returns false if it is missing. `command` is the command that watchers see.
 pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     work.deletes(key);
     work.log_lookup(key)?;

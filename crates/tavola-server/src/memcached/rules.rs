@@ -26,7 +26,7 @@ pub struct Rules {
     pub value_bytes: usize,
     /// Requests of a client that are carried out in a row, before others have their turn.
     pub requests: usize,
-    /// The one protocol that is spoken; none: the first byte shows which.
+    /// The only protocol, or `None` if the first byte of a connection decides.
     pub protocol: Option<Protocol>,
     /// The users that may come; `None` if anybody may who can connect.
     pub users: Option<Arc<Users>>,
@@ -36,12 +36,13 @@ pub struct Rules {
     pub dumps: bool,
     /// Whether clients may watch what others do.
     pub watch: bool,
-    /// Where prefixes of keys end, by which commands are counted from the beginning; none: at `:`,
-    /// from when a client asks for it.
+    /// Where prefixes of keys end, if commands are counted by them from the beginning; otherwise at
+    /// `:`, from when a client asks for it.
     pub prefixes: Option<u8>,
     /// What `verbosity` is at first; nothing goes by it.
     pub verbosity: u32,
-    /// Called when a client of the text protocol asks the server to end; none: clients may not.
+    /// Called when a client of the text protocol asks the server to end. Without it clients may
+    /// not.
     pub shutdown: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Called when a connection is closed after several wrong passwords, with the address of the
     /// client, if it has one.
@@ -96,7 +97,7 @@ impl Rules {
         }
     }
 
-    /// Answers a request that is for the rules to decide; false: it may be carried out.
+    /// Answers a request that the rules refuse. Returns false if it may be carried out.
     pub(super) fn answer(&self, request: &Request<'_>, output: &mut Output) -> bool {
         match request {
             Request::Text(text::Request::FlushAll { noreply, .. }) if !self.flush => {

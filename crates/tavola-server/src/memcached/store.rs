@@ -188,7 +188,7 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
 }
 
 /// Stores a value that is for an older unique number than the item has: it is stale, and lives no
-/// longer than the item would have. `None`: it is not older.
+/// longer than the item would have. Returns `None` if it is not older.
 fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
     loop {
         let found = work.table().get_entry_to_slice(store.key, &mut [])?;

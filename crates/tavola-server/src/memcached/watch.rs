@@ -72,7 +72,7 @@ pub(super) struct Client {
 }
 
 impl Watchers {
-    /// `None`: there are too many.
+    /// Adds a watcher. Returns `None` if there are too many.
     pub(super) fn join(self: &Arc<Self>, watched: Watched, waker: Waker) -> Option<Subscription> {
         let mut list = self.list();
         if list.len() >= MOST {
@@ -316,7 +316,7 @@ impl Watcher {
 }
 
 impl Subscription {
-    /// Moves what waits to the output; false: that is full, and there may be more.
+    /// Moves waiting lines to the output. Returns false if that is full, and there may be more.
     pub(super) fn send(&self, output: &mut Output) -> bool {
         if output.is_full() {
             return false;

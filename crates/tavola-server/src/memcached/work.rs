@@ -110,7 +110,7 @@ impl Work {
         self.tally.count(event);
     }
 
-    /// Tells those who want to hear of it that a key was read, and how many bytes were found.
+    /// Reports to watchers that a key was read, and how many bytes were found.
     pub(super) fn fetched(&self, key: &[u8], found: Option<usize>) {
         if self.shared.prefixes.is_on() {
             let deed = found.map_or(Deed::Miss, |_| Deed::Hit);

@@ -123,8 +123,8 @@ impl fmt::Display for Error {
             ),
             Self::Environment { variable, value } => write!(
                 f,
-                "{variable} is `{value}`, which is no number: whoever started this program set it \
-                 wrongly"
+                "{variable} is `{value}`, which is not a number: correct it in the \
+                 program that started this one"
             ),
             Self::Certificates { path, why } => write!(f, "{}: {why}", path.display()),
             Self::FileLimit { needed, allowed } => write!(

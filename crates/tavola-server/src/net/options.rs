@@ -40,7 +40,7 @@ pub struct Setup {
     pub addresses: Vec<Address>,
     /// What TLS is spoken with at each of the addresses, where it is.
     pub tls: Vec<Option<Arc<Tls>>>,
-    /// Who may connect to a Unix socket that the server made: the permissions of its file.
+    /// The permissions of the file of a Unix socket that the server made.
     pub socket_mode: Option<u32>,
     /// The numbers of the sockets that listen there, among the open files of this process.
     pub descriptors: Vec<i32>,

@@ -125,7 +125,7 @@ pub struct Thread {
     pub meter: Meter,
 }
 
-/// Who is at the other end of a connection.
+/// The other end of a connection.
 #[derive(Debug)]
 pub struct Peer {
     /// Through which listener it came: its place among [`crate::Server::addresses`].

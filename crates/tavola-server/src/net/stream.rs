@@ -26,7 +26,7 @@ pub(crate) struct Stream {
 /// What a read brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
-    /// So many bytes.
+    /// The number of bytes.
     pub(crate) size: usize,
     /// The bytes that went out of the socket for it: of TLS that may be any number more.
     pub(crate) taken: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Received {
 pub(crate) enum End {
     /// The client sends no more.
     Finished,
-    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "told by TLS alone"))]
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only TLS has it"))]
     /// It does not keep to TLS, or is not let in. It has got an alert, or gets it when the rest is
     /// sent.
     Broken,
@@ -99,8 +99,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads what comes after the end, by no protocol, and returns how much; none: nothing more
-    /// comes.
+    /// Reads what comes after the end, by no protocol, and returns how much, or `None` if nothing
+    /// more comes.
     pub(crate) fn throw_away(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
         match recv(&self.socket, spare_capacity(bytes), RecvFlags::empty()) {
             Ok((_, 0)) => Ok(None),

@@ -112,7 +112,7 @@ impl Books {
         self.counts[what as usize].fetch_add(1, AcqRel);
     }
 
-    /// Changes of a key so far; `None`: one is under way.
+    /// Returns the number of changes of a key so far, or `None` during a change.
     fn changes(&self, number: u64) -> Option<u64> {
         let changed = self.changed[number as usize].load(SeqCst);
         let changing = self.changing[number as usize].load(SeqCst);
@@ -127,7 +127,7 @@ impl Books {
         Ok(done)
     }
 
-    /// What is to be noted of a lease that is asked for now; `None`: nothing.
+    /// Returns what is to be noted of a lease that is asked for now, if anything.
     pub(super) fn note(&self, number: u64, holder: (u64, u64), lease_ms: u64) -> Option<Note> {
         let (worker, life) = holder;
         self.changes(number).map(|changes| Note {

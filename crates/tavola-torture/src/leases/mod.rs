@@ -108,7 +108,7 @@ impl Soak<'_> {
         Ok(pid)
     }
 
-    /// Kills one and starts it again, or stops one for a while. True: it was killed.
+    /// Kills one and starts it again, or stops one for a while. Returns whether it was killed.
     fn disturb(&mut self) -> Outcome<bool> {
         let number = self.numbers.below(WORKERS);
         let (pid, life) = self.workers[number as usize];

@@ -78,7 +78,7 @@ impl Slate {
         self.words[writer as usize * MOST + number as usize].store(state, Relaxed);
     }
 
-    /// `None`: nobody writes such lines.
+    /// Returns the state of a line, or `None` if nobody writes such lines.
     pub(super) fn state(&self, (writer, number): (u64, u64)) -> Option<u64> {
         let known = writer < WRITERS as u64 && number < MOST as u64;
         known.then(|| self.words[writer as usize * MOST + number as usize].load(Relaxed))

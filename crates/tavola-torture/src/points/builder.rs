@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Does an operation; false: there is no room for it.
+    /// Does an operation. Returns false if there is no room for it.
     pub(crate) fn has_room(&mut self, op: &Op) -> Prepared<bool> {
         let (answer, _) = apply(&self.table, op)?;
         // A cache may have lost any key.
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
         Err("no operation cost what was wanted".into())
     }
 
-    /// Goes on from a file.
+    /// Continues from a file.
     pub(crate) fn opened(scratch: &'a Scratch, (image, model): &Start) -> Prepared<Self> {
         let path = scratch.path("prepared");
         image.store(&path)?;

@@ -54,9 +54,9 @@ pub(crate) struct Case {
     pub(crate) expires: bool,
     /// Leases are won in it: they are to pass on from the dead.
     pub(crate) is_leased: bool,
-    /// The uids its keys have; `None`: it has nothing to do with uids.
+    /// The uids of its keys, if it is about uids.
     pub(crate) hints: Option<Rc<Hints>>,
-    /// What its keys hold, and their tokens; `None`: its table has no versions.
+    /// What its keys hold, and their tokens, if its table has versions.
     pub(crate) versions: Option<Rc<Versions>>,
 }
 

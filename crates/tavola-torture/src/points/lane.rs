@@ -209,8 +209,8 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// The case of those who find what a victim of point `k` leaves; `None`: a fault, which was
-    /// reported.
+    /// Returns the case of the finders of what a victim of point `k` leaves, or `None` after a
+    /// fault, which was reported.
     pub(crate) fn aftermath(&self, case: &Case, k: u64) -> io::Result<Option<Case>> {
         let outcome = self.kill(case, k)?;
         if outcome != Outcome::Killed {

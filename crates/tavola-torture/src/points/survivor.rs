@@ -33,7 +33,7 @@ pub(crate) struct Style {
     pub(crate) beginning: u64,
     /// Whether it compacts the emptied table, which takes a second or two.
     pub(crate) compacts: bool,
-    /// Which of the board's words is to hold the kind of state it found; `None`: nobody asks.
+    /// The point whose word of the board gets the kind of state that was found, if any.
     pub(crate) watched_point: Option<u64>,
 }
 

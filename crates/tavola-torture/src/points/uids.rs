@@ -32,7 +32,8 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The uids that had been given out; `None`: the case has nothing to do with them. As in [`check`].
+/// Returns the uids that had been given out, as in [`check`], or `None` if the case is not about
+/// uids.
 pub(crate) fn known(case: &Case, done: usize, last: u64) -> Option<Hints> {
     let mut hints = Hints::clone(case.hints.as_ref()?);
     let given = match done.checked_sub(1).map(|at| &case.ops[at]) {

@@ -91,7 +91,7 @@ impl Seat {
         })
     }
 
-    /// Does an operation; false: it gave another answer than it should have.
+    /// Does an operation. Returns whether its answer was right.
     pub(super) fn apply(&mut self, op: &Op) -> Result<bool> {
         let queues = queues(&self.pool)?;
         match op {

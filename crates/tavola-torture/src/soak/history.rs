@@ -20,9 +20,9 @@ pub(crate) struct Event {
     pub(crate) from: u64,
     /// When it had returned; [`NEVER`]: who did it was killed, it may have happened or not.
     pub(crate) until: u64,
-    /// What it found: a version, or nothing; `None`: it did not look.
+    /// What it found: a version, or nothing. `None` if it did not read.
     pub(crate) found: Option<Option<u64>>,
-    /// What it left: a version, or nothing; `None`: what was there.
+    /// What it left: a version, or nothing. `None` if it left the key as it was.
     pub(crate) left: Option<Option<u64>>,
 }
 

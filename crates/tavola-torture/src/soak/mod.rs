@@ -65,7 +65,7 @@ struct Soak<'a> {
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Goes on until both the time is over and so many were killed.
+/// Runs until the time is over and enough workers were killed.
 pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, until_ns: u64) -> Outcome {
     println!(
         "soak: {WRITERS} writers and {READERS} readers, {} kills at least",

@@ -65,7 +65,7 @@ impl Worker<'_> {
         }
     }
 
-    /// False: the register was missing.
+    /// Returns false if the register was missing.
     fn set_by_uid(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<bool, String> {
         match table.uid_of(key).map_err(failed)? {
             Some(hint) => table.set_by_uid(hint, value).map_err(failed),
@@ -73,7 +73,7 @@ impl Worker<'_> {
         }
     }
 
-    /// False: the register was missing.
+    /// Returns false if the register was missing.
     fn remove_by_uid(&self, table: &Table, key: &[u8]) -> Result<bool, String> {
         match table.uid_of(key).map_err(failed)? {
             Some(hint) => table.remove_by_uid(hint).map_err(failed),

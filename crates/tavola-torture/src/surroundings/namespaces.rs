@@ -111,7 +111,7 @@ fn in_place(inside: bool, work: impl FnOnce() -> Found<()>) -> Outcome<Pid> {
     })?)
 }
 
-/// Passes the turn round until the time is over; `None`: namespaces are not permitted.
+/// Passes the turn round until the time is over. Returns `None` if namespaces are not permitted.
 fn play(board: &Board, words: Words, pids: [Pid; 2], length_ns: u64) -> Outcome<Option<u64>> {
     let (mut rounds, began) = (0, now_ns());
     while now_ns() - began < length_ns && rounds < ROUNDS {

@@ -49,7 +49,7 @@ pub(crate) fn find_extent(
     let own = (PageWord::Extent { number }).encode();
     let is_own = |page| region.page_word(page).load(Ordering::Relaxed) == own;
     if !region.is_run(run) || !(run.first..run.end()).all(is_own) {
-        return region.damaged("the place of what stands beside the table");
+        return region.damaged("the place of an object beside the table");
     }
     Ok(Some(region.span_of(run)))
 }
@@ -144,7 +144,7 @@ fn claim<'a>(
                 drop(lock);
                 while !forget(region, me, number, builder)? {}
             }
-            Candidate::Damaged => return corrupt("the entry of what stands beside the table"),
+            Candidate::Damaged => return corrupt("the entry of an object beside the table"),
             Candidate::NoRun => return full(FULL_SIZE),
             Candidate::Over => {
                 return full("the capacity of the cache is too small for it; raise the capacity");

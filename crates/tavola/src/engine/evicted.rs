@@ -1,4 +1,4 @@
-//! Tells who watches in this process which keys it evicts.
+//! Reports the keys that this process evicts to its watchers.
 
 use super::core::Core;
 use crate::alloc::Shown;

@@ -62,7 +62,7 @@ impl Core {
         for shard in 0..self.region().geometry().shards() {
             // Two idle rounds end the loop, because the first sweep may have begun in the middle.
             // The bound is more than the work there can be: without it, damaged counters could
-            // promise more for ever.
+            // promise more forever.
             let mut idle = 0;
             let items = self.region().shard(shard).items.load(Ordering::Relaxed);
             let most = 64 + 4 * u64::from(self.region().high_water()) + items / u64::from(MOVES);

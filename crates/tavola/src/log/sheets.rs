@@ -227,7 +227,7 @@ impl LogRing<'_> {
         }
     }
 
-    /// Returns the sheet of a turn: turns count up for ever, sheets repeat.
+    /// Returns the sheet of a turn: turns count up forever, sheets repeat.
     fn number(&self, turn: u64) -> u32 {
         (turn % u64::from(self.geometry.sheets)) as u32
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// Tables belong on tmpfs, or on a file system of the machine's own disks. On overlayfs, as in a
 /// container, a handle that was opened for reading before the first write to the table stays with
-/// the old file for ever. Network file systems do not share memory between machines.
+/// the old file forever. Network file systems do not share memory between machines.
 ///
 /// # Examples
 /// ```

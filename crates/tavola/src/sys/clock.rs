@@ -38,7 +38,7 @@ pub(crate) fn coarse_ms() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC_COARSE) / 1_000_000
 }
 
-/// The kernel's name of this start of the machine, in `buffer`; `None`: not told.
+/// Returns the kernel's name of this start of the machine, in `buffer`, if the kernel reports it.
 pub(crate) fn boot_id(buffer: &mut [u8; 64]) -> Option<&[u8]> {
     if cfg!(miri) {
         return Some(b"under an interpreter");
@@ -51,13 +51,13 @@ pub(crate) fn boot_id(buffer: &mut [u8; 64]) -> Option<&[u8]> {
 const FIRST_NAMESPACE: [u64; 2] = [0xEFFF_FFFA, 1];
 
 /// By how much [`coarse_ms`] is ahead here of what it is in the machine's first time namespace;
-/// `None`: not told.
+/// `None` if the kernel does not report it.
 pub(crate) fn namespace_ahead_ms() -> Option<i64> {
     let namespace = process::identity().time_ns;
     if cfg!(miri) || FIRST_NAMESPACE.contains(&namespace) {
         return Some(0);
     }
-    // The file tells of the namespace that children will be in.
+    // The file describes the namespace that children will be in.
     if namespace == 0 || process::inode(c"/proc/self/ns/time_for_children") != namespace {
         return None;
     }

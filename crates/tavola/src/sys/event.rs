@@ -39,7 +39,7 @@ impl Event {
         event_id(self.as_raw_fd()) == Some(self.id) || (self.id == 0 && is_anonymous(self.as_fd()))
     }
 
-    /// Raises the event, unless it is raised. False: the program has closed its descriptor.
+    /// Raises the event, unless it is raised. Returns false if its descriptor was closed.
     pub(crate) fn raise(&self) -> bool {
         let is_there = self.is_there();
         if is_there {

@@ -121,8 +121,8 @@ impl Mapping {
         })
     }
 
-    /// Makes the mapping at least `wanted` bytes long; false: it cannot be. Any thread may do this
-    /// at any time, also in a signal handler.
+    /// Makes the mapping at least `wanted` bytes long. Returns false if that fails. Any thread may
+    /// do this at any time, also in a signal handler.
     pub(crate) fn extend(&self, fd: BorrowedFd<'_>, wanted: usize) -> bool {
         if wanted > self.most {
             return false;
@@ -210,7 +210,7 @@ impl Drop for Mapping {
 ///
 /// Contents stay as they are, for every process that has the file mapped. The errors are advice:
 /// `EINVAL` says that this kernel or file system cannot, `EAGAIN` and `EBUSY` to try later,
-/// `ENOMEM` that no huge page was to be had.
+/// `ENOMEM` that no huge page was available.
 pub(crate) fn collapse(addr: *mut u8, len: usize) -> io::Result<()> {
     advise(addr, len, MADV_COLLAPSE)
 }
@@ -331,7 +331,7 @@ fn map_file(
 }
 
 /// Unmaps a range that belongs to this module. Cannot fail for a range that is mapped; if the
-/// kernel refuses all the same, addresses are lost and nothing else.
+/// kernel refuses anyway, addresses are lost and nothing else.
 fn unmap(addr: *mut u8, len: usize) {
     if len != 0 {
         // SAFETY: every caller passes a range it has mapped and that nobody uses any more.

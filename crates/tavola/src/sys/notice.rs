@@ -1,4 +1,4 @@
-//! Sentences for whoever runs the process, about what no call can report.
+//! Sentences for the operator of the process, about what no call can report.
 //!
 //! They go to standard error unless the program takes them. A program that becomes a daemon may
 //! have closed that, and its number may lead to a file of its own: so nothing is written unless
@@ -25,7 +25,7 @@ pub fn on_notice(handler: impl Fn(&str) + Send + Sync + 'static) {
     *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(handler));
 }
 
-/// Which file standard error is; `None`: there is none.
+/// The file of standard error, or `None` if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StandardError(Option<(u64, u64)>);
 

@@ -1,4 +1,4 @@
-//! What stands beside a table, or in a file of its own, is made and opened in one way.
+//! Objects beside a table, or in a file of their own, are created and opened in one way.
 
 use super::{Options, Table};
 use crate::engine::Core;
@@ -127,7 +127,7 @@ fn file(len: u64) -> Result<Options> {
 
 fn file_len(len: u64) -> Option<u64> {
     let pages = len.div_ceil(PAGE);
-    // What else stands in the file is far less than these, or than 2 MiB.
+    // The rest of the file is far less than these, or than 2 MiB.
     let mut size = (pages * PAGE + MIN_SIZE).max(MIN_SIZE);
     while size <= MAX_SIZE {
         if let Some(geometry) = Geometry::new(size, 0)

@@ -1,4 +1,4 @@
-//! Counters: 64-bit numbers in place, decimal text to whoever reads them.
+//! Counters: 64-bit numbers in place, decimal text for readers.
 
 use super::Table;
 use crate::engine::CounterChange;

@@ -1,4 +1,4 @@
-//! Calls that read a value with all that stands beside it.
+//! Calls that read a value with its attributes.
 
 use super::Table;
 use crate::engine::KeyOrUid;

@@ -1,4 +1,4 @@
-//! Who holds locks of a table, and for how long they are waited for.
+//! The holders of a table's locks, and how long others wait for them.
 
 use super::Table;
 use crate::error::{Holder, Result};

@@ -1,4 +1,4 @@
-//! A value with all that stands beside it.
+//! A value with its attributes.
 
 use super::{Attributes, CasToken};
 

@@ -99,7 +99,7 @@ struct Go {
     start_at_ns: u64,
 }
 
-/// Tells the leader that this process is ready, and waits for the instant it says.
+/// Reports to the leader that this process is ready, and waits for the instant it says.
 fn begin(phase: &str, lines: &mut Lines) -> Result<u64> {
     answer(&serde_json::json!({ "ready": phase }))?;
     let Some(go) = lines.next::<Go>()? else {

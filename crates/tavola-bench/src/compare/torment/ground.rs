@@ -29,7 +29,7 @@ pub(in crate::compare) trait Served {
     /// What the data takes, and where it is.
     fn size(&self) -> (u64, &'static str);
     /// How another process makes one in `folder` with its data in `room`, as the worker understands
-    /// it; `None`: its data is in no folder.
+    /// it, or `None` if its data is in no folder.
     fn within(&self, room: &Path, folder: &Path) -> Option<String>;
 }
 

@@ -46,7 +46,7 @@ pub(super) enum Role {
     Hold,
     /// Adds one to a counter, `ops` times.
     Count,
-    /// Tells what the counter has come to.
+    /// Reports the value of the counter.
     Total,
 }
 
@@ -230,7 +230,7 @@ pub(super) fn number_of(key: &[u8], value: &[u8], value_bytes: u64) -> Option<u6
     (value == value_of(key, number, value_bytes)).then_some(number)
 }
 
-/// The last put to key `index` of those up to `last`; `None`: there was none.
+/// Returns the last put to key `index` of those up to `last`, or `None` if there was none.
 pub(super) fn due(index: u64, keys: u64, last: u64) -> Option<u64> {
     let back = (last % keys + keys - index) % keys;
     last.checked_sub(back).filter(|number| *number > 0)

@@ -162,7 +162,8 @@ impl Starter {
         })
     }
 
-    /// Starts a process and waits for its end; `None`: it had not ended in time, and was killed.
+    /// Starts a process and waits for its end. Returns `None` if it did not end in time and was
+    /// killed.
     pub(super) fn run(&mut self, job: &Job, bound: Duration) -> Result<Option<Ended>> {
         let mut member = self.start(job)?;
         match member.wait(bound)? {

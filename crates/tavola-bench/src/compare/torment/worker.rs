@@ -93,7 +93,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// One operation more has returned; false: it is time to end.
+    /// Counts one more operation. Returns whether to continue.
     fn note_operation(&mut self) -> Result<bool> {
         self.notes.ops += 1;
         self.board.note(self.job.slot, &self.notes)?;

@@ -1,4 +1,4 @@
-//! Who a client is: names and passwords, where the server asks for them.
+//! Authentication: names and passwords, if the server asks for them.
 //!
 //! A client of the text protocol sends them as the data of its first `set`, one of the binary
 //! protocol by the mechanism PLAIN of SASL. Until then nothing else is carried out: the decoder of
@@ -41,7 +41,7 @@ pub(super) fn ask(decoder: &mut Decoder, first: u8) {
     }
 }
 
-/// Answers a request about who the client is; `None`: it is about something else.
+/// Answers an authentication request. Returns `None` for any other request.
 pub(super) fn answer(
     work: &Work,
     decoder: &mut Decoder,

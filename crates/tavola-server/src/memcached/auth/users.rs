@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 /// The most users there may be: each is looked at whenever one says who it is.
 const MOST: usize = 1024;
 
-/// Who may come, as lines `name:password`. May be changed while a server uses it.
+/// The users that may come, as lines `name:password`. The list may change while a server uses it.
 pub struct Users(RwLock<Vec<User>>);
 
 struct User {
@@ -59,7 +59,7 @@ impl Users {
 }
 
 impl fmt::Debug for Users {
-    /// Tells no names and no passwords.
+    /// Prints no names and no passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Users").finish_non_exhaustive()
     }

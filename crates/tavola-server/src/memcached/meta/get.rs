@@ -130,7 +130,7 @@ fn read_item(
     }
 }
 
-/// Notes what becomes of an item that is there; `None`: it became another in between.
+/// Notes what becomes of an existing item. Returns `None` if it was replaced meanwhile.
 fn found(
     work: &Work,
     flags: &Flags<'_>,
@@ -172,7 +172,7 @@ fn found(
     Ok(Some(found_item))
 }
 
-/// Makes an item without a value, which the client is to bring; `None`: it is there by now.
+/// Makes an item without a value, which the client is to bring. Returns `None` if it exists by now.
 fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<FoundItem>> {
     let times = Times::of(flags, Expiry::Never, true);
     let attributes = Attributes {

@@ -19,8 +19,8 @@ const FIRST: i32 = 3;
 
 /// Takes the sockets that anyone who started this process handed over, by the convention of
 /// systemd's socket activation: `LISTEN_FDS` of them from descriptor 3 on, if `LISTEN_PID` is this
-/// process. None if there are none, and at each call except the first. The variables stay as they
-/// are; programs started from here find another process named in them.
+/// process. Returns `None` without such sockets, and at each call except the first. The variables
+/// stay as they are; programs started from here find another process named in them.
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ pub enum Listen {
     Unix {
         /// Where it is to stand.
         path: PathBuf,
-        /// Who may connect: the permissions of the file, 0o700 for this user alone.
+        /// The permissions of the file, which decide who may connect: 0o700 for this user alone.
         mode: u32,
     },
     /// A listening socket that this process was given, of TCP or Unix.

@@ -81,7 +81,8 @@ pub(super) fn open(path: PathBuf, mode: u32, backlog: i32) -> Result<Listener> {
 }
 
 /// One server at a time looks whether a socket is stale and puts its own in its place: two would
-/// take each other's for stale. Goes on without after a while, as anybody can hold that lock.
+/// take each other's for stale. After a while it continues without the lock, because anybody can
+/// hold it.
 fn lock_folder(path: &Path) -> io::Result<fs::File> {
     let parent = path.parent().filter(|parent| parent != &Path::new(""));
     let folder = fs::File::open(parent.unwrap_or(Path::new(".")))?;

@@ -100,7 +100,9 @@ fn config(files: &TlsFiles) -> Result<ServerConfig> {
     let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?).map_err(|error| {
         bad(
             &files.key,
-            format!("has no private key in PEM format ({error}); one with a password is none"),
+            format!(
+                "has no private key in PEM format ({error}); a key with a password does not count"
+            ),
         )
     })?;
     builder
@@ -120,7 +122,7 @@ fn config(files: &TlsFiles) -> Result<ServerConfig> {
         })
 }
 
-/// Who may come.
+/// Returns the rule that decides which clients may come.
 fn verifier(files: &TlsFiles) -> Result<Arc<dyn ClientCertVerifier>> {
     let Some(path) = &files.clients else {
         return Ok(Arc::new(NoClientAuth));

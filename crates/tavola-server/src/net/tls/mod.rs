@@ -34,7 +34,7 @@ pub struct TlsFiles {
     pub certificates: PathBuf,
     /// The private key; may be the same file.
     pub key: PathBuf,
-    /// The certificates of authorities that vouch for clients; none: clients show nothing.
+    /// The certificates of authorities that sign those of clients. Without it clients show none.
     pub clients: Option<PathBuf>,
     /// With `clients`: whether clients may also show nothing. What they show must be right.
     pub is_optional: bool,

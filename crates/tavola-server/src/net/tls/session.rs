@@ -152,7 +152,7 @@ impl Session {
         Ok(sum)
     }
 
-    /// Sends what is encrypted; false: the socket takes no more for now.
+    /// Sends what is encrypted. Returns false if the socket takes no more for now.
     fn flush(&mut self, socket: &OwnedFd) -> io::Result<bool> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut Socket(socket)) {

@@ -72,7 +72,7 @@ fn ends() -> Vec<Named> {
             vec![Op::Invalidate(ONE), Op::Invalidate(TWO)],
         ),
         (
-            "invalidate and make anew",
+            "invalidate and make again",
             vec![Op::Invalidate(TWO), tagged(b"small", 2, 20, BOTH)],
         ),
         (

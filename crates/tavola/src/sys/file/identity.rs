@@ -1,4 +1,4 @@
-//! What tells a file from its copies.
+//! The identity of a file, which its copies do not have.
 
 use super::super::check;
 use super::len_and_blocks;

@@ -9,8 +9,8 @@ use std::path::Path;
 pub(crate) enum Kind {
     /// One memory for all processes of the machine.
     Shared,
-    /// overlayfs: the first opening for writing copies a file of a lower layer. Whoever had it open
-    /// for reading keeps the old one.
+    /// overlayfs: the first opening for writing copies a file of a lower layer. A process that had
+    /// it open for reading keeps the old one.
     Overlay,
     /// A file system of this name, of several machines, each with a memory of its own.
     Network(&'static str),

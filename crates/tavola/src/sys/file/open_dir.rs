@@ -95,7 +95,7 @@ impl OpenDir {
         }
         let mut names = Vec::new();
         let outcome = loop {
-            // SAFETY: the place of this thread's errno; it tells the end from an error.
+            // SAFETY: the place of this thread's errno; it distinguishes the end from an error.
             unsafe { *libc::__errno_location() = 0 };
             // SAFETY: the stream is open.
             let entry = unsafe { libc::readdir(stream) };

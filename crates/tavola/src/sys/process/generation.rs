@@ -1,4 +1,4 @@
-//! A number that tells a forked child from its parent at the price of one load.
+//! A number that distinguishes a forked child from its parent at the price of one load.
 //!
 //! **GEN-1** The private page is mapped once a process image and never unmapped. The kernel zeroes
 //! it in every forked child before the child runs (`MADV_WIPEONFORK`); it holds atomics only.
@@ -17,7 +17,7 @@ use std::sync::atomic::{
 /// | state   | fields           | next                                             |
 /// |---------|------------------|--------------------------------------------------|
 /// | EMPTY   | unset            | FILLING, by the one thread that wins the exchange |
-/// | FILLING | being written    | READY, by that thread; the others compute anew    |
+/// | FILLING | being written    | READY, by that thread; the others compute again    |
 /// | READY   | final            | EMPTY, in a child only, by fork                   |
 #[repr(C)]
 pub(super) struct PrivatePage {
@@ -37,7 +37,7 @@ pub(super) const READY: u64 = 2;
 static PAGE: AtomicPtr<PrivatePage> = AtomicPtr::new(ptr::null_mut());
 static NO_WIPING: AtomicBool = AtomicBool::new(false);
 
-/// The highest number given out. Ordinary memory, so a child goes on from its parent's.
+/// The highest number given out. Ordinary memory, so a child continues from its parent's.
 static LAST_GENERATION: AtomicU64 = AtomicU64::new(0);
 
 /// Without a page: pid in the high half, its generation in the low.

@@ -1,4 +1,4 @@
-//! Whether another process still lives, as far as it can be told without its help.
+//! Whether another process still lives, as far as that is known without its help.
 
 use super::stat::{STAT_BYTES, read_stat, read_whole, words};
 use super::{Identity, last_error_is};
@@ -8,14 +8,14 @@ use super::{Identity, last_error_is};
 pub(crate) enum Liveness {
     Alive,
     Dead,
-    /// Not to be told from here: ask the record lock.
+    /// Unknown from here: ask the record lock.
     Unknown,
 }
 
 /// Whether the process `them` still lives, as seen from `me`.
 ///
 /// `Dead` is certain. `Alive` says that the process exists, not that it still has the table: exec
-/// ends every mapping and thread, but keeps pid and start time. The record lock tells that.
+/// ends every mapping and thread, but keeps pid and start time. The record lock shows that.
 pub(crate) fn liveness(them: &Identity, me: &Identity) -> Liveness {
     // 0 and numbers above i32 would make kill() mean something else than a process.
     let pid = match i32::try_from(them.pid) {

@@ -1,4 +1,4 @@
-//! Who this process is, across forks, and whether another process still lives.
+//! The identity of this process, across forks, and whether another process still lives.
 //!
 //! Everything but `command_line` keeps off the heap and takes no lock, so that it can be used by
 //! a waiter, by a freshly forked child, and (after the first call) in a signal handler.
@@ -18,7 +18,7 @@ pub(super) use stat::{read_whole, words};
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// The bytes of addresses that this process may map (`ulimit -v`); `None`: no such limit.
+/// Returns the bytes of addresses that this process may map (`ulimit -v`), if they are limited.
 pub(crate) fn address_limit() -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
@@ -42,7 +42,8 @@ pub(crate) struct Identity {
     pub(crate) time_ns: u64,
 }
 
-/// Who this process is. Read from /proc once a process, from its memory after that.
+/// Returns the identity of this process. Read from /proc once a process, from its memory after
+/// that.
 pub(crate) fn identity() -> Identity {
     let Some(page) = page_or_map() else {
         return read_identity();
@@ -145,7 +146,7 @@ pub(crate) fn is_in_group(gid: u32) -> bool {
     // SAFETY: with a length of 0 it returns the count and writes nothing.
     let count = unsafe { libc::getgroups(0, std::ptr::null_mut()) };
     let mut groups = vec![0; usize::try_from(count).unwrap_or(0)];
-    // SAFETY: the buffer has room for as many groups as it is told.
+    // SAFETY: the buffer has room for the given number of groups.
     let count = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
     groups.truncate(usize::try_from(count).unwrap_or(0));
     groups.contains(&gid)
