@@ -35,7 +35,7 @@ impl tavola_begin {
         ]
         .into_iter()
         .find_map(|(begin, means)| (begin as i32 == number).then_some(means))
-        .ok_or_else(|| Failure::argument("`begin` is none of tavola_begin"))
+        .ok_or_else(|| Failure::argument("`begin` must be one of tavola_begin"))
     }
 }
 

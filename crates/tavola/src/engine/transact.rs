@@ -78,7 +78,7 @@ struct Plan<'w> {
     change: &'w Change,
     /// The pages of a large value.
     chain: Option<Chain<'w>>,
-    /// What its slot leads to during the commit; `None`: there is nothing to change.
+    /// What its slot leads to during the commit, or `None` if there is nothing to change.
     pending: Option<Pending>,
     /// The lease that its removal has ended.
     ended: Option<u32>,

@@ -34,7 +34,7 @@ pub(crate) struct Pending {
     change_ref: u64,
     /// The item that the key had, if any.
     old: Option<New>,
-    /// The item that it gets; `None`: it is removed.
+    /// The item that it gets, or `None` if it is removed.
     new: Option<New>,
 }
 
