@@ -1,5 +1,5 @@
 //! Bytes that a client receives, of any of memcached's protocols: however they are split, the same
-//! is found in them, each step goes on, and what is found can be used.
+//! is found in them, each step makes progress, and what is found can be used.
 
 use tavola_proto::{
     Answer, AnswerDecoder, AnswerLimits, AnswerStep, Error, KEY_BYTES, Key, KeyRoom, Protocol,
@@ -84,7 +84,7 @@ fn read_answer(answer: &Answer<'_>) {
                 "a value too large"
             );
             if answer.count().is_some() {
-                assert_eq!(answer.value.len(), 8, "a count that is none");
+                assert_eq!(answer.value.len(), 8, "a count of another length");
             }
         }
     }
@@ -92,5 +92,5 @@ fn read_answer(answer: &Answer<'_>) {
 
 fn read_key(key: &Key<'_>) {
     let mut room = KeyRoom::default();
-    assert!(!key.bytes(&mut room).is_empty(), "a key that is none");
+    assert!(!key.bytes(&mut room).is_empty(), "an empty key");
 }

@@ -1,5 +1,5 @@
 //! A cache's file with changed bytes: whatever they say, no panic, no access outside, no endless
-//! loop; and once repaired, a clean cache that takes writes, whose leases are all to be had, and
+//! loop; and once repaired, a clean cache that takes writes, whose leases are all available, and
 //! whose tags take their keys along. Where nothing was changed they do so all the time.
 
 mod tags;
@@ -101,7 +101,7 @@ enum Step {
     EndKept(End),
     Compute(Key, Value),
     Capacity(u8),
-    /// So many keys that others go.
+    /// Enough keys that others are evicted.
     Crowd(u16, u8),
     /// Sets a key with tags, a bit each; the last tag is invalidated meanwhile, or not.
     Tagged(Key, Value, u8, bool),
@@ -183,7 +183,7 @@ impl Player<'_> {
             Step::Capacity(nth) => {
                 let bytes = CAPACITIES[usize::from(nth) % CAPACITIES.len()];
                 match self.table.set_capacity(bytes) {
-                    // It is none any more, or too small for what is beside the pages.
+                    // It is not a cache any more, or too small for what is beside the pages.
                     Err(Error::BadOption { .. }) => {}
                     result => tolerate(result),
                 }
@@ -297,7 +297,7 @@ fn fill(path: &Path) {
     for n in 0..LEASED {
         let key = format!("leased {n}").into_bytes();
         let Leased::Won(lease) = owner.get_or_lease(&key, options).expect("no damage") else {
-            panic!("{n} is not to be had");
+            panic!("{n} is not available");
         };
         match n % 3 {
             0 => std::mem::forget(lease),

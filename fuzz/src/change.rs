@@ -76,7 +76,7 @@ pub(crate) fn write_changed<'a, A: Aim + Arbitrary<'a>>(
     (image, is_changed)
 }
 
-/// The table in that file; `None`: it says what it is not.
+/// Returns the table in that file, or `None` if it is refused.
 pub(crate) fn open_changed() -> Option<Table> {
     match Table::open(&file().1) {
         Ok(table) => Some(table),

@@ -76,7 +76,7 @@ fn fixed_many(fixed: Fixed, first: u16, count: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
     pairs
 }
 
-/// The lengths of a table; `None`: as they come.
+/// The fixed lengths of a table, if it has them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths(pub(crate) Option<Fixed>);
 

@@ -42,7 +42,7 @@ impl Value {
         self.filled(len)
     }
 
-    /// So many bytes of its own.
+    /// A number of bytes of its own.
     pub fn filled(self, len: usize) -> Vec<u8> {
         (0..len)
             .map(|i| (i as u8).wrapping_add(self.fill))
@@ -123,7 +123,7 @@ impl<'b> Draw<'_, 'b> {
             20 => Op::SetByUid(self.uid()?, self.value()?),
             21 => Op::RemoveByUid(self.uid()?),
             22 => Op::KeyOfUid(self.uid()?),
-            // So many that the uids of several chunks are given out.
+            // Enough that the uids of several chunks are given out.
             23 => {
                 let pairs = self.many()?.into_iter();
                 return Ok(pairs.map(|(key, value)| Op::SetUid(key, value)).collect());

@@ -1,6 +1,6 @@
 //! Bytes of a connection, of any of memcached's protocols: however they are split, the same is
-//! found in them, each step goes on, and what is found can be answered. Half of the inputs are what
-//! a client receives.
+//! found in them, each step makes progress, and what is found can be answered. Half of the inputs
+//! are what a client receives.
 
 use crate::answers;
 use tavola_proto::{Decoder, KeyRoom, Limits, Protocol, Request, Sasl, Step, meta, text};
@@ -89,7 +89,7 @@ fn found(mut decoder: Decoder, sent: &[u8], next: impl Fn(usize) -> usize) -> Fo
                 Step::TooLarge { value, used } => {
                     assert!(
                         is_key(value.key.bytes(&mut KeyRoom::default())),
-                        "a key that is none"
+                        "an invalid key"
                     );
                     (forward(used), false)
                 }
@@ -120,13 +120,13 @@ fn read_request(request: &Request<'_>) {
     match request {
         Request::Text(text::Request::Get(get)) => {
             assert!(get.keys.clone().count() > 0, "a get of no key");
-            assert!(get.keys.clone().all(is_key), "a key that is none");
+            assert!(get.keys.clone().all(is_key), "an invalid key");
         }
         Request::Meta(request) => {
             let Some(item) = request.item() else { return };
             assert!(
                 is_key(item.key.bytes(&mut KeyRoom::default())),
-                "a key that is none"
+                "an invalid key"
             );
             let mut out = Vec::new();
             meta::answer::bare(&mut out, meta::Status::NotFound, item);

@@ -56,7 +56,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Failure> {
     let (_, page) = page(root)?;
     let fresh = splice(&page, &tables(root)?).map_err(Failure::Layout)?;
     match first_difference(&page, &fresh) {
-        None => Ok("layout: docs/internals/format.md tells what the code has".to_owned()),
+        None => Ok("layout: docs/internals/format.md matches the code".to_owned()),
         Some(fault) => Err(Failure::Layout(fault)),
     }
 }

@@ -40,7 +40,7 @@ impl Pool {
         let mut own = entries.filter(|at| is_named(whole, *at, self.name));
         let at = own.next().expect("its entry is there");
         self.base = whole.word32(at + 8) as usize * PAGE;
-        assert_eq!(whole.word64(self.base), MAGIC, "its head stands elsewhere");
+        assert_eq!(whole.word64(self.base), MAGIC, "its head is elsewhere");
         let sum = whole.word64(self.base + 24);
         assert_eq!(sum, head_sum(whole, self.base), "another checksum");
         self
@@ -130,11 +130,11 @@ pub(super) enum Damage {
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Owner {
-    /// Who this process becomes.
+    /// This process, which becomes the owner.
     Us,
-    /// Who filled the template.
+    /// The process that filled the template.
     Gone,
-    /// Who never lives.
+    /// A process that never lives.
     Nobody,
 }
 

@@ -81,7 +81,7 @@ pub(super) fn are_whole(old: &QueuePool, new: &QueuePool) {
     );
     // Another pool of that name may have been made meanwhile.
     if old.element_ptr(0) == new.element_ptr(0) {
-        assert_eq!(held_of(old), distinct, "another handle tells others");
+        assert_eq!(held_of(old), distinct, "another handle reports others");
     }
     if queues.len() == new.queues().len() {
         assert_eq!(

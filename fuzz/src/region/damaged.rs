@@ -32,7 +32,7 @@ impl<'a> Damaged<'a> {
         }
     }
 
-    /// Does what comes next in an input; false: nothing does.
+    /// Does the next step of an input. Returns false at its end.
     pub(crate) fn play_next(&mut self, source: &mut Unstructured) -> bool {
         let mut draw = Draw {
             source,

@@ -18,8 +18,8 @@ const FRAMES: [(&str, &str); 2] = [
 
 /// Functions that have nothing to catch: name, reason.
 const EXCEPTIONS: [(&str, &str); 5] = [
-    ("tavola_last_error", "tells what a frame has noted"),
-    ("tavola_last_os_error", "tells what a frame has noted"),
+    ("tavola_last_error", "returns what a frame has noted"),
+    ("tavola_last_os_error", "returns what a frame has noted"),
     ("tavola_status_name", "looks into an array of constants"),
     ("tavola_version", "a constant"),
     (

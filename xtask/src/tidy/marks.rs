@@ -42,7 +42,7 @@ fn mark(file: &File, line: &str) -> Option<&'static str> {
     MACROS.into_iter().find(|name| has_word(line, name))
 }
 
-/// Whether `word` stands in `line` with no letter, digit or underscore at either side.
+/// Returns whether `word` is in `line` with no letter, digit or underscore at either side.
 pub(super) fn has_word(line: &str, word: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let open_end = word.ends_with(char::is_alphanumeric);

@@ -1,6 +1,6 @@
 //! The rooms of the core use only rooms below them.
 //!
-//! What a path names is resolved from the file it stands in, so `crate::lock`, `super::lock` and a
+//! What a path names is resolved from the file it is in, so `crate::lock`, `super::lock` and a
 //! name that `lib.rs` re-exports from `lock` are all seen as the room `lock`. Tests may look
 //! anywhere.
 

@@ -2,7 +2,7 @@
 //!
 //! Looked at are links and words in backticks of `*.md`, outside code fences. A word is taken for
 //! a path when its first part is something at the top of the repository, or when it ends in `.rs`
-//! or `.md`. The changelog tells of things that were, and is left out.
+//! or `.md`. The changelog describes the past, and is left out.
 
 use super::tree::{File, Finding, Tree};
 

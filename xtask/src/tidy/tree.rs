@@ -147,7 +147,7 @@ impl Tree {
 /// Tracked files and new ones; what `.gitignore` names is left out.
 fn list(root: &Path) -> Result<Vec<String>, Failure> {
     let out = Command::new("git")
-        // A clone made by another user (a container's root, say) may be read all the same.
+        // A clone made by another user (a container's root, say) may be read anyway.
         .args(["-c", "safe.directory=*", "ls-files", "-z"])
         .args(["--cached", "--others", "--exclude-standard"])
         .current_dir(root)
