@@ -80,7 +80,7 @@ fn build(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         made.setattr("errno", number)?;
     }
     if let Some(path) = path(error) {
-        made.setattr("filename", path)?;
+        made.setattr("filename", path.as_os_str())?;
     }
     Ok(PyErr::from_value(made))
 }

@@ -20,17 +20,14 @@ pub fn seconds(name: &'static str, time: &Bound<'_, PyAny>) -> PyResult<f64> {
     )))
 }
 
-/// Returns a duration, or `None` for infinite seconds.
+/// Returns a duration, or `None` for infinite seconds. A negative one is zero.
 pub fn duration(name: &'static str, time: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     let given = seconds(name, time)?;
-    if given == f64::INFINITY {
-        return Ok(None);
+    if given.is_nan() {
+        return Err(bad_option(time.py(), name, "it is not a number"));
     }
-    match Duration::try_from_secs_f64(given.max(0.0)) {
-        Ok(duration) => Ok(Some(duration)),
-        Err(_) if given > 0.0 => Ok(None),
-        Err(_) => Err(bad_option(time.py(), name, "it is not a number")),
-    }
+    // A time that is too long for a duration never ends, either.
+    Ok(Duration::try_from_secs_f64(given.max(0.0)).ok())
 }
 
 /// Returns the expiry of a TTL: `None` is the default of the table, `inf` is never.

@@ -39,7 +39,9 @@ from ._errors import (
     VersionError,
 )
 from ._lock import Lock
+from ._log import Log, LogDrain, LoggingHandler, LogLine, LogReader
 from ._names import list_tables, path_of, remove, rename
+from ._queue import Queue
 from ._table import Table, find
 from ._tavola import Tags, __version__
 from ._view import View

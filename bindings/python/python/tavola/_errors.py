@@ -15,6 +15,10 @@ class Error(Exception):
     #: The name of the status in the C library, without ``TAVOLA_ERR_``.
     status = "OTHER"
 
+    def __str__(self):
+        """Return the sentence, also for those that are an ``OSError`` with a number and a file."""
+        return str(self.args[0]) if self.args else ""
+
 
 class TableNotFoundError(Error, FileNotFoundError):
     """There is no table, queue or log of that name."""

@@ -43,6 +43,7 @@ def _number(value, typed):
 def text_of(value, typed=False):
     """Return a text for a value; equal texts mean equal values.
 
+    >>> from tavola._keys import text_of
     >>> text_of((1, "a", {"x": None}))
     "(1,'a',{'x':None})"
     >>> text_of(1.0) == text_of(1), text_of(1.0, typed=True) == text_of(1, typed=True)
@@ -89,6 +90,7 @@ def _text_of_object(value, typed):
 def call_key(name, args, kwargs, typed=False):
     """Return the key of a call of a function.
 
+    >>> from tavola._keys import call_key
     >>> call_key("shop.price", (7,), {"currency": "eur"})
     "shop.price(7,currency='eur')"
     """

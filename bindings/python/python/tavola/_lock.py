@@ -15,7 +15,8 @@ class Lock:
     an hour: if its owner keeps the lock longer than ``lease`` seconds, another process can get it,
     and :meth:`release` raises :class:`tavola.NotHeldError`.
 
-    The lock is not reentrant, and takes no key of the table.
+    The lock is not reentrant, and takes no key of the table. It is released when this object is
+    deleted, so keep the object.
 
     >>> import tavola
     >>> table = tavola.open("doc")

@@ -67,6 +67,13 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// Return a dict of those keys that exist, with their values.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set_many({"a": 1, "b": 2})
+    /// >>> table.get_many(["a", "b", "c"])
+    /// {'a': 1, 'b': 2}
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let py = keys.py();
         let (table, keys, found) = (self.shared(py)?, collected(keys)?, PyDict::new(py));
@@ -76,6 +83,13 @@ impl Table {
         Ok(found)
     }
 
+    /// Set many keys, from a mapping or pairs. All get this TTL and these tags.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set_many({"a": 1, "b": 2}, ttl=60)
+    /// >>> table["b"]
+    /// 2
     #[pyo3(signature = (values, ttl=None, tags=None))]
     fn set_many(
         &self,
@@ -105,6 +119,13 @@ impl Table {
         py.detach(|| self.write_all(&table, entries, &tags)).or_raise(py)
     }
 
+    /// Remove many keys. Return how many existed.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set_many({"a": 1, "b": 2})
+    /// >>> table.delete_many(["a", "b", "c"])
+    /// 2
     fn delete_many(&self, keys: &Bound<'_, PyAny>) -> PyResult<usize> {
         let py = keys.py();
         let (table, keys) = (self.shared(py)?, collected(keys)?);

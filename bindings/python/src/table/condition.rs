@@ -37,6 +37,14 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// Remove a key and return its value, or the default if it is missing. Of several processes
+    /// that take a key at the same time, one gets its value.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["coupon"] = "10 %"
+    /// >>> table.take("coupon"), table.take("coupon")
+    /// ('10 %', None)
     #[pyo3(signature = (key, default=None))]
     fn take<'py>(
         &self,
@@ -50,6 +58,13 @@ impl Table {
         }
     }
 
+    /// Set a key and return its old value, or the default if it was missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["state"] = "old"
+    /// >>> table.swap("state", "new")
+    /// 'old'
     #[pyo3(signature = (key, value, default=None, ttl=None, tags=None))]
     fn swap<'py>(
         &self,
@@ -85,6 +100,15 @@ impl Table {
         }
     }
 
+    /// Return the value of a key and its token for ``cas``; the default and ``None`` if it is
+    /// missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["n"] = 1
+    /// >>> value, token = table.gets("n")
+    /// >>> table.cas("n", value + 1, token), table["n"]
+    /// (True, 2)
     #[pyo3(signature = (key, default=None))]
     fn gets<'py>(
         &self,
@@ -98,6 +122,15 @@ impl Table {
         }
     }
 
+    /// Set a key only if it still has this token, from ``gets``. Return whether it was set.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["n"] = 1
+    /// >>> value, token = table.gets("n")
+    /// >>> table["n"] = 5
+    /// >>> table.cas("n", value + 1, token)
+    /// False
     #[pyo3(signature = (key, value, token, ttl=None, tags=None))]
     fn cas(
         &self,
@@ -116,6 +149,14 @@ impl Table {
         Ok(matches!(stored, Stored::Done(_)))
     }
 
+    /// Remove a key only if it still has this token, from ``gets``. Return whether it was removed.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["n"] = 1
+    /// >>> value, token = table.gets("n")
+    /// >>> table.delete_if("n", token)
+    /// True
     fn delete_if(&self, key: Object<'_, '_>, token: u64) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the write runs no Python code and keeps the lock.

@@ -111,6 +111,13 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// Add to a counter and return the sum, in one step. A missing key counts as ``initial``, and
+    /// is created with this TTL. Sums are signed 64-bit numbers.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.incr("visits"), table.incr("visits", 10)
+    /// (1, 11)
     #[pyo3(signature = (key, by=1, initial=0, ttl=None, *, remove_zero=false))]
     fn incr(
         &self,
@@ -124,6 +131,12 @@ impl Table {
         self.count(key.py(), &change)
     }
 
+    /// Subtract from a counter and return the result, which may be negative; as ``incr``.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.decr("balance", 3), table.decr("balance", -5)
+    /// (-3, 2)
     #[pyo3(signature = (key, by=1, initial=0, ttl=None, *, remove_zero=false))]
     fn decr(
         &self,

@@ -225,12 +225,31 @@ const fn definition(
 static GET: Definition = definition(
     c"get",
     get,
-    c"get($self, key, default=None)\n--\n\nReturn the value of a key, or the default.",
+    c"get($self, key, default=None)\n--\n
+Return the value of a key, or the default if it is missing.
+
+>>> import tavola
+>>> table = tavola.open(\"doc\")
+>>> table[\"alice\"] = 3
+>>> table.get(\"alice\"), table.get(\"bob\"), table.get(\"bob\", 0)
+(3, None, 0)
+",
 );
 static SET: Definition = definition(
     c"set",
     set,
-    c"set($self, key, value, ttl=None, tags=None)\n--\n\nSet a key.",
+    c"set($self, key, value, ttl=None, tags=None)\n--\n
+Set a key, whether or not it exists; its old TTL and tags are gone.
+
+ttl: seconds, or a ``timedelta``; ``None`` is the default of the table, ``tavola.NEVER`` is never.
+tags: a name, several names, or handles from ``tags``.
+
+>>> import tavola
+>>> table = tavola.open(\"doc\")
+>>> table.set(\"page\", \"<p>hello</p>\", ttl=60, tags=[\"news\"])
+>>> table[\"page\"]
+'<p>hello</p>'
+",
 );
 
 /// Adds the fast calls to the class.

@@ -90,12 +90,26 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// Return whether a key exists; the same as ``key in table``.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 1
+    /// >>> table.exists("alice"), table.exists("nobody")
+    /// (True, False)
     pub fn exists(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the read runs no Python code and keeps the lock.
         unsafe { self.lent(py)? }.contains(key).or_raise(py)
     }
 
+    /// Return the stored bytes of a key and their flags, or ``None`` if it is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["n"] = 42
+    /// >>> table.get_raw("n")
+    /// (b'42', 1409417216)
     fn get_raw<'py>(
         &self,
         key: &Bound<'py, PyAny>,
@@ -105,12 +119,26 @@ impl Table {
         Ok(entry.map(|entry| (PyBytes::new(py, &entry.value), entry.attributes.flags)))
     }
 
+    /// Return the length of the stored bytes, or ``None`` if the key is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["page"] = "<p>"
+    /// >>> table.value_size("page")
+    /// 3
     fn value_size(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the read runs no Python code and keeps the lock.
         unsafe { self.lent(py)? }.value_len(key).or_raise(py)
     }
 
+    /// Return the seconds until a key expires, or ``None`` if it never does or is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set("page", "<p>", ttl=60)
+    /// >>> 59 < table.ttl("page") <= 60
+    /// True
     fn ttl(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the read runs no Python code and keeps the lock.
@@ -118,6 +146,13 @@ impl Table {
         Ok(found.and_then(left))
     }
 
+    /// Return the names of the tags of a key, or ``None`` if it is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set("page", "<p>", tags=["news"])
+    /// >>> table.tags_of("page")
+    /// ['news']
     fn tags_of<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the read runs no Python code and keeps the lock.
@@ -126,6 +161,13 @@ impl Table {
         Ok(found.map(|names| names.iter().map(shown).collect()))
     }
 
+    /// Return a part of the stored bytes of a key, or ``None`` if it is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["song"] = "do re mi"
+    /// >>> table.get_range("song", 3, 2)
+    /// b're'
     #[pyo3(signature = (key, start=0, size=None))]
     fn get_range<'py>(
         &self,

@@ -36,24 +36,52 @@ fn report_dict<'py>(py: Python<'py>, report: &CheckReport) -> PyResult<Bound<'py
 
 #[pymethods]
 impl Table {
+    /// Return numbers about the table as a dict. Sizes are in bytes.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> stats = table.stats()
+    /// >>> stats["keys"], stats["capacity"] is None
+    /// (0, True)
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = self.shared(py)?;
         let stats = py.detach(|| table.stats()).or_raise(py)?;
         stats_dict(py, &stats)
     }
 
+    /// Check the whole table and return a report as a dict.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> report = table.check()
+    /// >>> report["is_clean"], report["problems"]
+    /// (True, [])
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = self.shared(py)?;
         let report = py.detach(|| table.check()).or_raise(py)?;
         report_dict(py, &report)
     }
 
+    /// Repair a damaged table, and return the report of a check afterwards.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.repair()["is_clean"]
+    /// True
     fn repair<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = self.shared(py)?;
         let report = py.detach(|| table.repair()).or_raise(py)?;
         report_dict(py, &report)
     }
 
+    /// Return the processes that are attached for writing, as a list of dicts.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["a"] = 1
+    /// >>> import os
+    /// >>> [one["pid"] == os.getpid() for one in table.participants()]
+    /// [True]
     fn participants<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let table = self.shared(py)?;
         let all = py.detach(|| table.participants()).or_raise(py)?;

@@ -161,6 +161,13 @@ impl Table {
         })
     }
 
+    /// Remove all keys with a prefix. Return how many.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set_many({"user:1": "ann", "user:2": "bob"})
+    /// >>> table.delete_prefix("user:")
+    /// 2
     fn delete_prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<usize> {
         let (py, prefix) = (prefix.py(), key_of(prefix)?);
         let table = self.shared(py)?;

@@ -51,6 +51,14 @@ impl Table {
         Ok(TagHandles { tags })
     }
 
+    /// Make all keys that have a tag missing, in one step for all processes, however many they are.
+    /// Return whether there was such a tag.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set("page:1", "<p>", tags=["news"])
+    /// >>> table.invalidate("news"), table.get("page:1")
+    /// (True, None)
     fn invalidate(&self, tag: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (py, name) = (tag.py(), key_of(tag)?);
         // SAFETY: the write runs no Python code and keeps the lock.

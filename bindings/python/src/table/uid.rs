@@ -8,6 +8,15 @@ use tavola::Hint;
 
 #[pymethods]
 impl Table {
+    /// Return the uid of a key, a number by which it can be found; ``None`` if the key is missing.
+    /// It stays the same while the key exists.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 5
+    /// >>> uid = table.uid_of("alice")
+    /// >>> table.get_by_uid(uid), table.key_of_uid(uid)
+    /// (5, 'alice')
     fn uid_of(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the call runs no Python code and keeps the lock.
@@ -15,6 +24,13 @@ impl Table {
         Ok(uid.map(Hint::to_bits))
     }
 
+    /// Return the value of the key with this uid, or the default.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 5
+    /// >>> table.get_by_uid(table.uid_of("alice"))
+    /// 5
     #[pyo3(signature = (uid, default=None))]
     fn get_by_uid<'py>(
         &self,
@@ -34,12 +50,26 @@ impl Table {
         }
     }
 
+    /// Return the key with this uid, or ``None``.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 5
+    /// >>> table.key_of_uid(table.uid_of("alice"))
+    /// 'alice'
     fn key_of_uid<'py>(&self, py: Python<'py>, uid: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
         // SAFETY: the read runs no Python code and keeps the lock.
         let key = unsafe { self.lent(py)? }.key_of_uid(Hint::from_bits(uid)).or_raise(py)?;
         Ok(key.map(|key| key_object(py, &key, self.has_binary_keys)))
     }
 
+    /// Remove the key with this uid. Return whether there was one.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 5
+    /// >>> table.delete_by_uid(table.uid_of("alice"))
+    /// True
     fn delete_by_uid(&self, py: Python<'_>, uid: u64) -> PyResult<bool> {
         // SAFETY: the write runs no Python code and keeps the lock.
         unsafe { self.lent(py)? }.remove_by_uid(Hint::from_bits(uid)).or_raise(py)

@@ -115,6 +115,12 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
 #[pymethods]
 impl Table {
+    /// Set a key only if it is missing. Return whether it was set.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.add("seat 7", "ann"), table.add("seat 7", "bob"), table["seat 7"]
+    /// (True, False, 'ann')
     #[pyo3(signature = (key, value, ttl=None, tags=None))]
     fn add(
         &self,
@@ -127,6 +133,12 @@ impl Table {
         Ok(matches!(stored, Stored::Done(_)))
     }
 
+    /// Set a key only if it exists. Return whether it was set.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.replace("nobody", 1)
+    /// False
     #[pyo3(signature = (key, value, ttl=None, tags=None))]
     fn replace(
         &self,
@@ -139,6 +151,13 @@ impl Table {
         Ok(matches!(stored, Stored::Done(_)))
     }
 
+    /// Set the stored bytes of a key and their flags.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set_raw("n", b"42", 1409417216)
+    /// >>> table["n"]
+    /// 42
     #[pyo3(signature = (key, value, flags=0, ttl=None))]
     fn set_raw(
         &self,
@@ -158,6 +177,14 @@ impl Table {
         self.store(key.py(), &write).map(|_| ())
     }
 
+    /// Append ``str`` or ``bytes`` to the value of a key, whose kind does not change. Return false
+    /// if the key is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["log"] = "a"
+    /// >>> table.append("log", "b"), table["log"]
+    /// (True, 'ab')
     fn append(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<bool> {
         let (py, more) = (key.py(), self.more(value)?);
         let (key, more) = (key_of(key)?, more.as_slice(py));
@@ -165,6 +192,13 @@ impl Table {
         unsafe { self.lent(py)? }.append(key, more).or_raise(py)
     }
 
+    /// Prepend ``str`` or ``bytes`` to the value of a key. Return false if the key is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["log"] = "b"
+    /// >>> table.prepend("log", "a"), table["log"]
+    /// (True, 'ab')
     fn prepend(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<bool> {
         let (py, more) = (key.py(), self.more(value)?);
         let (key, more) = (key_of(key)?, more.as_slice(py));
@@ -172,12 +206,27 @@ impl Table {
         unsafe { self.lent(py)? }.prepend(key, more).or_raise(py)
     }
 
+    /// Remove a key. Return whether it existed.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 1
+    /// >>> table.delete("alice"), table.delete("alice")
+    /// (True, False)
     pub fn delete(&self, key: Object<'_, '_>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the write runs no Python code and keeps the lock.
         unsafe { self.lent(py)? }.remove(key).or_raise(py)
     }
 
+    /// Change the TTL of a key to so many seconds; ``None`` means that it never expires. Return
+    /// false if the key is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["alice"] = 1
+    /// >>> table.touch("alice", 60)
+    /// True
     fn touch(&self, key: Object<'_, '_>, ttl: Object<'_, '_>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
         let expiry = match ttl.is_none() {
@@ -188,12 +237,26 @@ impl Table {
         unsafe { self.lent(py)? }.touch(key, expiry).or_raise(py)
     }
 
+    /// Remove the TTL of a key. Return false if the key is missing.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.set("alice", 1, ttl=60)
+    /// >>> table.persist("alice"), table.ttl("alice")
+    /// (True, None)
     fn persist(&self, key: Object<'_, '_>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the write runs no Python code and keeps the lock.
         unsafe { self.lent(py)? }.persist(key).or_raise(py)
     }
 
+    /// Return the value of a key, or the default, and change its TTL in the same step.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table["session"] = {"user": 7}
+    /// >>> table.get_and_touch("session", 600)
+    /// {'user': 7}
     #[pyo3(signature = (key, ttl, default=None))]
     fn get_and_touch<'py>(
         &self,
