@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import warnings
 from typing import NamedTuple, Optional
 
 from ._keys import call_key, text_of
@@ -81,8 +82,7 @@ class _Calls:
         def wrapper(*args, **kwargs):
             key = self.key_of(args, kwargs)
             with self.guard:
-                if key in self.pending:
-                    condition.wait_for(lambda: key not in self.pending)
+                condition.wait_for(lambda: key not in self.pending)
                 value = self.find(key)
                 if value is not _MISSING:
                     return value
@@ -94,7 +94,7 @@ class _Calls:
                         self.cache[key] = value
                 return value
             finally:
-                with condition:
+                with self.guard:
                     self.pending.discard(key)
                     condition.notify_all()
 
@@ -144,9 +144,9 @@ def cached(cache, key=hashkey, lock=None, condition=None, info=False):
     cache: a table, or any other mapping. Functions that share a table need a ``key`` function
         each, such as ``functools.partial(tavola.hashkey, "name")``.
     key: returns the key of a call. A key that is not ``str`` or ``bytes`` is turned into text.
-    lock, condition: a lock for the calls to the cache. A table needs none; with a ``condition``,
-        one thread computes a result while others wait for it. Over processes this is what
-        :meth:`tavola.Table.memoize` does.
+    lock, condition: a lock for the calls to the cache; a table needs none. With a ``condition``,
+        which uses the ``lock`` if there is one, a thread computes a result while others wait for
+        it. :meth:`tavola.Table.memoize` does this over processes.
     info: adds ``cache_info()`` with the hits and misses of this process.
 
     The function gets ``cache``, ``cache_key``, ``cache_lock``, ``cache_condition``,
@@ -161,6 +161,9 @@ def cached(cache, key=hashkey, lock=None, condition=None, info=False):
     computing
     (9, 9)
     """
+    if isinstance(condition, bool):
+        warnings.warn("give info by its name", DeprecationWarning, stacklevel=2)
+        condition, info = None, condition
 
     def decorate(function):
         calls = _Calls(function, cache, key, lock or condition)

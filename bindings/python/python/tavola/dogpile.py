@@ -7,7 +7,8 @@
 Arguments: ``name`` of the table; ``ttl``, after which the table forgets a value (give more than the
 ``expiration_time`` of the region); ``distributed_lock`` (true if it is not given): one process
 computes a value while the others wait; ``lock_timeout``, how long a lock can be kept, 3600 seconds
-at most; and the options of :func:`tavola.open`, such as ``capacity``, 64 MiB if it is not given.
+at most; and these options of :func:`tavola.open`: ``capacity`` (64 MiB if it is not given), ``max_size``,
+``shards``, ``mode``, ``group``, ``any_owner``, ``background``.
 
 The bytes are those of the region's serializer. ``"tavola"`` is registered as an entry point of the
 package; :func:`register` does the same by hand.
@@ -19,17 +20,19 @@ from dogpile.cache.api import NO_VALUE, BytesBackend
 from ._table import Table
 
 CAPACITY = 64 << 20
+#: The arguments that are options of the table. Others are left to proxies of the region.
+_OPTIONS = ("capacity", "max_size", "shards", "mode", "group", "any_owner", "background")
 
 
 class TavolaBackend(BytesBackend):
     """Keeps the values of a region in a table; see :mod:`tavola.dogpile`."""
 
     def __init__(self, arguments):
-        options = dict(arguments)
-        name = options.pop("name", "dogpile")
-        self._ttl = options.pop("ttl", None)
-        self._has_lock = options.pop("distributed_lock", True)
-        self._lease = options.pop("lock_timeout", 3600)
+        self._ttl = arguments.get("ttl")
+        self._has_lock = arguments.get("distributed_lock", True)
+        self._lease = arguments.get("lock_timeout", 3600)
+        name = arguments.get("name", "dogpile")
+        options = {word: arguments[word] for word in _OPTIONS if word in arguments}
         if "max_size" not in options:
             options.setdefault("capacity", CAPACITY)
         self._table = Table(name, **options)

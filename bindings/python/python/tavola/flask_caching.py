@@ -92,8 +92,15 @@ class TavolaCache(BaseCache):
         return list(mapping)
 
     def delete_many(self, *keys):
-        """Remove many keys; return those that existed."""
-        return [key for key in keys if self.delete(key)]
+        """Remove many keys; return those that were removed. At the first missing key it stops,
+        unless ``CACHE_IGNORE_ERRORS`` is set, as all backends of Flask-Caching do."""
+        removed = []
+        for key in keys:
+            if self.delete(key):
+                removed.append(key)
+            elif not self.ignore_errors:
+                break
+        return removed
 
     def clear(self):
         """Remove all keys with the prefix; all keys of the table if there is none."""
