@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pathlib
 import shutil
 import tempfile
 
@@ -12,7 +13,23 @@ os.environ["TAVOLA_DIR"] = DIRECTORY
 _numbers = itertools.count()
 
 
-def pytest_sessionfinish():
+def pytest_collection_modifyitems(items):
+    """The tests of other projects come last: they run beside ours."""
+    items.sort(key=lambda item: "peers" in item.keywords)
+
+
+def pytest_collection_finish(session):
+    peers = [item for item in session.items if "peers" in item.keywords]
+    if peers and not session.config.option.collectonly:
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="tavola-peers-"))
+        session.config.suites = peers[0].module.Suites(folder)
+        session.config.suites_folder = folder
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "suites"):
+        session.config.suites.stop()
+        shutil.rmtree(session.config.suites_folder, ignore_errors=True)
     shutil.rmtree(DIRECTORY, ignore_errors=True)
 
 

@@ -23,6 +23,20 @@ fn bytes_of_all<'a>(keys: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<&'a [u8]>> {
     keys.iter().map(key_of).collect()
 }
 
+type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// Returns the pairs of a dict, of another mapping, or of an iterable of pairs.
+fn pairs_of<'py>(values: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
+    if let Ok(dict) = values.cast_exact::<PyDict>() {
+        return Ok(dict.iter().collect());
+    }
+    let pairs = match values.hasattr("items")? {
+        true => values.call_method0("items")?,
+        false => values.clone(),
+    };
+    pairs.try_iter()?.map(|pair| pair?.extract()).collect()
+}
+
 /// Values that were read without the interpreter's lock.
 #[derive(Default)]
 struct Found {
@@ -100,12 +114,7 @@ impl Table {
         let py = values.py();
         let (table, expiry) = (self.shared(py)?, expiry(ttl)?);
         let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(self, tags))?;
-        let pairs = match values.hasattr("items")? {
-            true => values.call_method0("items")?,
-            false => values.clone(),
-        };
-        let pairs: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> =
-            pairs.try_iter()?.map(|pair| pair?.extract()).collect::<PyResult<_>>()?;
+        let pairs = pairs_of(values)?;
         let encoded: Vec<(Encoded<'_>, u32)> = pairs
             .iter()
             .map(|(_, value)| self.serializer.encode(value))
@@ -116,7 +125,11 @@ impl Table {
             let attributes = Attributes { expiry, flags };
             entries.push((key_of(key)?, value.as_slice(py), attributes));
         }
-        py.detach(|| self.write_all(&table, entries, &tags)).or_raise(py)
+        match entries.len() > SHORT {
+            true => py.detach(|| self.write_all(&table, entries, &tags)),
+            false => self.write_all(&table, entries, &tags),
+        }
+        .or_raise(py)
     }
 
     /// Remove many keys. Return how many existed.

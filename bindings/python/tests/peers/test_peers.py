@@ -157,15 +157,27 @@ def _pytest(report):
 pytestmark = [pytest.mark.peers]
 
 
-@pytest.fixture(scope="module")
-def suites(tmp_path_factory):
-    """All suites, which run at the same time, as most of their tests sleep."""
-    running = {name: Suite(name, tmp_path_factory.mktemp(name)) for name in DIFFERS}
-    yield running
-    for suite in running.values():
-        if suite.missing is None and suite.process.poll() is None:
-            suite.process.kill()
-            suite.process.wait()
+class Suites:
+    """All suites, which run at the same time, and beside the tests of this project, as most of
+    their tests sleep."""
+
+    def __init__(self, folder):
+        self.running = {}
+        for name in DIFFERS:
+            (folder / name).mkdir()
+            self.running[name] = Suite(name, folder / name)
+
+    def stop(self):
+        for suite in self.running.values():
+            if suite.missing is None and suite.process.poll() is None:
+                suite.process.kill()
+                suite.process.wait()
+
+
+@pytest.fixture
+def suites(request):
+    """The suites, which the session has started."""
+    return request.config.suites.running
 
 
 def test_django(suites):
