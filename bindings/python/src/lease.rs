@@ -47,7 +47,9 @@ impl Lease {
         let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(table, tags))?;
         let (encoded, flags) = table.serializer.encode(value)?;
         let lease = self.take(py)?;
-        lease.fill_with(encoded.as_slice(py), flags, &tags).or_raise(py)
+        lease
+            .fill_with(encoded.as_slice(py), flags, &tags)
+            .or_raise(py)
     }
 
     /// Ends the lease without a value; for `back_off` seconds no process tries again.
@@ -65,7 +67,9 @@ impl Lease {
 
     #[getter]
     fn is_recorded(&self, py: Python<'_>) -> bool {
-        self.lease.with(py, |lease| lease.as_ref().is_some_and(tavola::Lease::is_recorded))
+        self.lease.with(py, |lease| {
+            lease.as_ref().is_some_and(tavola::Lease::is_recorded)
+        })
     }
 }
 
@@ -116,7 +120,11 @@ pub fn wait_in_slices(
 }
 
 /// What a caller of `ask` gets: the outcome, the value, and the lease, the wait, or the sentence.
-type Answer<'py> = (&'static str, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+type Answer<'py> = (
+    &'static str,
+    Option<Bound<'py, PyAny>>,
+    Option<Bound<'py, PyAny>>,
+);
 
 #[pymethods]
 impl Table {
@@ -152,7 +160,11 @@ impl Table {
             Leased::Failed { error, retry } => {
                 let why = String::from_utf8_lossy(&error).into_owned();
                 let error = crate::error::exception(py, &tavola::Error::NotComputed { why, retry });
-                ("failed", None, Some(error.into_value(py).into_bound(py).into_any()))
+                (
+                    "failed",
+                    None,
+                    Some(error.into_value(py).into_bound(py).into_any()),
+                )
             }
         })
     }

@@ -149,7 +149,11 @@ impl NativeReader {
     /// millisecond come later, so that the order of time holds over all calls.
     fn lines<'py>(&self, py: Python<'py>, settled: bool) -> PyResult<Vec<Line<'py>>> {
         let Some(mut reader) = self.reader.with(py, Option::take) else {
-            return Err(refused(py, "CLOSED", "another thread is reading with this reader"));
+            return Err(refused(
+                py,
+                "CLOSED",
+                "another thread is reading with this reader",
+            ));
         };
         let lines = match settled {
             true => reader.follow().map(|line| line_of(py, &line)).collect(),
@@ -160,12 +164,14 @@ impl NativeReader {
     }
 
     fn skip(&self, py: Python<'_>) {
-        self.reader.with(py, |reader| reader.as_mut().map(LogReader::skip));
+        self.reader
+            .with(py, |reader| reader.as_mut().map(LogReader::skip));
     }
 
     #[getter]
     fn missed(&self, py: Python<'_>) -> u64 {
-        self.reader.with(py, |reader| reader.as_ref().map_or(0, LogReader::missed))
+        self.reader
+            .with(py, |reader| reader.as_ref().map_or(0, LogReader::missed))
     }
 }
 
@@ -200,7 +206,11 @@ impl NativeDrain {
     fn write_out(&self, file: &Bound<'_, PyAny>, all: bool) -> PyResult<usize> {
         let py = file.py();
         let Some(mut drain) = self.drain.with(py, Option::take) else {
-            return Err(refused(py, "CLOSED", "the drain is closed, or in use by a thread"));
+            return Err(refused(
+                py,
+                "CLOSED",
+                "the drain is closed, or in use by a thread",
+            ));
         };
         let mut sink = LogText::new(PythonFile(file.clone().unbind()));
         let outcome = py.detach(|| write_out(&mut drain, &mut sink, all));

@@ -102,12 +102,7 @@ impl JobPool {
 
     /// Writes a job into an element that this process holds, and adds it to the jobs. The first
     /// word comes last: until then the element counts as free.
-    fn push_job(
-        &self,
-        element: u32,
-        word: u32,
-        job: &Bound<'_, PyBytes>,
-    ) -> PyResult<()> {
+    fn push_job(&self, element: u32, word: u32, job: &Bound<'_, PyBytes>) -> PyResult<()> {
         let py = job.py();
         let (jobs, bytes) = (self.jobs(py)?, job.as_bytes());
         if bytes.len() + 4 > jobs.pool.element_bytes() as usize {

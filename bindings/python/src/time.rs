@@ -14,7 +14,10 @@ pub fn seconds(name: &'static str, time: &Bound<'_, PyAny>) -> PyResult<f64> {
         return total.call0()?.extract();
     }
     let class = time.get_type();
-    let why = format!("it is a number of seconds or a timedelta, not {}", class.name()?);
+    let why = format!(
+        "it is a number of seconds or a timedelta, not {}",
+        class.name()?
+    );
     Err(pyo3::exceptions::PyTypeError::new_err(format!(
         "the option {name} is invalid: {why}"
     )))

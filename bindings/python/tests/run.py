@@ -30,7 +30,8 @@ class Count:
 def main(tier):
     marks = {"quick": "not slow and not peers", "peers": "peers", "all": ""}[tier]
     count = Count()
-    options = ["-q", "--rootdir", str(HERE.parent), "-p", "no:cacheprovider", "-rfEs", "-m", marks, str(HERE)]
+    root = ["--rootdir", str(HERE.parent)]
+    options = ["-q", *root, "-p", "no:cacheprovider", "-rfEs", "-m", marks, str(HERE)]
     outcome = pytest.main(options, plugins=[count])
     if outcome not in (0, 1) and not count.failed:
         count.failed = 1

@@ -132,7 +132,7 @@ def test_the_collector_runs_at_every_allocation(cache):
             cache.set(f"k{number}", {"a": [number, (number,)]}, ttl=60, tags=["t"])
             assert cache[f"k{number}"] == {"a": [number, (number,)]}
             cache.get_many([f"k{n}" for n in range(number)])
-            cache.get_or_compute(f"c{number}", lambda: [number], ttl=60)
+            cache.get_or_compute(f"c{number}", list, ttl=60)
         assert len(list(cache.items("k"))) == 300
     finally:
         gc.set_threshold(*thresholds)

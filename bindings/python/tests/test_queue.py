@@ -92,7 +92,8 @@ def test_a_waiting_get_lets_other_threads_run(jobs):
 def test_a_waiting_get_can_be_interrupted(table_name):
     code = (
         "import sys, tavola\njobs = tavola.Queue(sys.argv[1])\n"
-        "try:\n    print('ready', flush=True)\n    jobs.get()\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+        "try:\n    print('ready', flush=True)\n    jobs.get()\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
     )
     process = start(code, table_name)
     assert process.stdout.readline() == "ready\n"

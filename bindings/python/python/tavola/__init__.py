@@ -7,7 +7,7 @@
 '<p>hello</p>'
 """
 
-from ._cached import cached, hashkey, typedkey
+from ._cached import CacheInfo, cached, hashkey, typedkey
 from ._errors import (
     AccessError,
     AlreadyDrainedError,

@@ -13,7 +13,17 @@ from collections.abc import (
     MutableMapping,
     ValuesView,
 )
-from typing import Any, BinaryIO, ContextManager, Literal, NamedTuple, Protocol, TypeVar, overload
+from typing import (
+    Any,
+    BinaryIO,
+    ContextManager,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    final,
+    overload,
+)
 
 from typing_extensions import ParamSpec, Self, TypeAlias
 
@@ -69,6 +79,7 @@ class ClosedError(Error, ValueError): ...
 class LockTimeout(Error, TimeoutError): ...
 class EncodeError(Error, TypeError): ...
 
+@final
 class Tags:
     def __len__(self) -> int: ...
 

@@ -1,7 +1,6 @@
 """One log for all processes, and a handler for the module :mod:`logging`."""
 
 import contextlib
-import contextlib
 import datetime
 import logging
 import threading

@@ -7,8 +7,8 @@
 Arguments: ``name`` of the table; ``ttl``, after which the table forgets a value (give more than the
 ``expiration_time`` of the region); ``distributed_lock`` (true if it is not given): one process
 computes a value while the others wait; ``lock_timeout``, how long a lock can be kept, 3600 seconds
-at most; and these options of :func:`tavola.open`: ``capacity`` (64 MiB if it is not given), ``max_size``,
-``shards``, ``mode``, ``group``, ``any_owner``, ``background``.
+at most; and these options of :func:`tavola.open`: ``capacity`` (64 MiB if it is not given),
+``max_size``, ``shards``, ``mode``, ``group``, ``any_owner``, ``background``.
 
 The bytes are those of the region's serializer. ``"tavola"`` is registered as an entry point of the
 package; :func:`register` does the same by hand.

@@ -71,7 +71,9 @@ impl Table {
         .or_raise(py)?;
         let mut start = 0;
         for (number, end, flags) in found.ends {
-            let value = self.serializer.decode(py, &found.bytes[start..end], flags)?;
+            let value = self
+                .serializer
+                .decode(py, &found.bytes[start..end], flags)?;
             into.set_item(&keys[number], value)?;
             start = end;
         }
@@ -170,10 +172,14 @@ impl Table {
         mut entries: Vec<Entry<'_>>,
         tags: &tavola::Tags,
     ) -> tavola::Result<()> {
-        let flags = entries.iter().fold(0, |all, (_, _, attributes)| all | attributes.flags);
+        let flags = entries
+            .iter()
+            .fold(0, |all, (_, _, attributes)| all | attributes.flags);
         self.with_flags(table, flags, |flags| {
             if flags == 0 {
-                entries.iter_mut().for_each(|(_, _, attributes)| attributes.flags = 0);
+                entries
+                    .iter_mut()
+                    .for_each(|(_, _, attributes)| attributes.flags = 0);
             }
             if tags.is_empty() {
                 return table.set_many_entries(&entries);

@@ -15,7 +15,8 @@ type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
 impl Table {
     fn decode_entry<'py>(&self, py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyAny>> {
-        self.serializer.decode(py, &entry.value, entry.attributes.flags)
+        self.serializer
+            .decode(py, &entry.value, entry.attributes.flags)
     }
 
     /// Removes a key and returns what it had.
@@ -161,7 +162,9 @@ impl Table {
         let (py, key) = (key.py(), key_of(key)?);
         // SAFETY: the write runs no Python code and keeps the lock.
         let table = unsafe { self.lent(py)? };
-        let outcome = table.compare_and_remove(key, CasToken(token)).or_raise(py)?;
+        let outcome = table
+            .compare_and_remove(key, CasToken(token))
+            .or_raise(py)?;
         Ok(outcome == CasOutcome::Swapped)
     }
 }

@@ -41,7 +41,9 @@ fn count_from(table: &tavola::Table, change: &Change<'_>) -> tavola::Result<i64>
                 }
             }
             Some((text, token)) => {
-                let number = std::str::from_utf8(&text).ok().filter(|text| !text.starts_with('+'));
+                let number = std::str::from_utf8(&text)
+                    .ok()
+                    .filter(|text| !text.starts_with('+'));
                 let number: Option<i64> = number.and_then(|text| text.parse().ok());
                 let number = number.ok_or(Error::NotACounter)?;
                 let sum = number.checked_add(change.by).ok_or_else(too_far)?;

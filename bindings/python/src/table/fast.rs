@@ -204,11 +204,7 @@ struct Definition(ffi::PyMethodDef);
 // SAFETY: the interpreter only reads it, and it points to static functions and text.
 unsafe impl Sync for Definition {}
 
-const fn definition(
-    name: &'static CStr,
-    method: FastMethod,
-    doc: &'static CStr,
-) -> Definition {
+const fn definition(name: &'static CStr, method: FastMethod, doc: &'static CStr) -> Definition {
     Definition(ffi::PyMethodDef {
         ml_name: name.as_ptr(),
         ml_meth: ffi::PyMethodDefPointer {
@@ -262,7 +258,10 @@ pub fn add_fast_calls(py: Python<'_>) -> PyResult<()> {
             let made = ffi::PyDescr_NewMethod(class.as_type_ptr(), definition.cast_mut());
             Bound::from_owned_ptr_or_err(py, made)?
         };
-        class.setattr(made.getattr("__name__")?.cast::<pyo3::types::PyString>()?, made)?;
+        class.setattr(
+            made.getattr("__name__")?.cast::<pyo3::types::PyString>()?,
+            made,
+        )?;
     }
     Ok(())
 }

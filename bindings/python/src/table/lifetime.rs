@@ -144,7 +144,8 @@ impl Table {
     }
 
     /// Set after how many seconds a call raises :class:`tavola.BusyError` if another process has a
-    /// lock and is stopped; ``None`` waits without a limit. The lock of a dead process is taken over.
+    /// lock and is stopped; ``None`` waits without a limit. The lock of a dead process is taken
+    /// over.
     ///
     /// >>> import tavola
     /// >>> table = tavola.open("doc")

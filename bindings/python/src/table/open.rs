@@ -72,7 +72,10 @@ impl Given<'_> {
 
     fn open(&self, py: Python<'_>, name: &OsString) -> PyResult<tavola::Table> {
         let options = self.options()?;
-        let is_new = self.create.extract::<String>().is_ok_and(|how| how == "new");
+        let is_new = self
+            .create
+            .extract::<String>()
+            .is_ok_and(|how| how == "new");
         if !is_new && !self.create.is_instance_of::<pyo3::types::PyBool>() {
             return Err(bad_option(py, "create", "it is True, False or \"new\""));
         }

@@ -21,7 +21,9 @@ impl LentValue {
     /// Returns the addresses and lengths of the pieces.
     fn pieces(&self) -> Vec<(usize, usize)> {
         let pieces = self.view.pieces();
-        pieces.map(|piece| (piece.as_ptr().addr(), piece.len())).collect()
+        pieces
+            .map(|piece| (piece.as_ptr().addr(), piece.len()))
+            .collect()
     }
 
     #[getter]

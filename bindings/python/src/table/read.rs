@@ -61,7 +61,9 @@ impl Table {
             let mut found = None;
             let object = PyBytes::new_with(py, len, |out| {
                 let table = &table;
-                found = py.detach(|| table.get_entry_to_slice(key, out)).or_raise(py)?;
+                found = py
+                    .detach(|| table.get_entry_to_slice(key, out))
+                    .or_raise(py)?;
                 Ok(())
             })?;
             match found {
@@ -177,7 +179,9 @@ impl Table {
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let (py, key, size) = (key.py(), key_of(key)?, size.unwrap_or(usize::MAX));
         let table = self.shared(py)?;
-        let part = py.detach(|| table.get_range(key, start, size)).or_raise(py)?;
+        let part = py
+            .detach(|| table.get_range(key, start, size))
+            .or_raise(py)?;
         Ok(part.map(|part| PyBytes::new(py, &part)))
     }
 }

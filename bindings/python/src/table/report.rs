@@ -16,11 +16,42 @@ macro_rules! fields {
 fn stats_dict<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     fields!(
-        dict, stats, keys, payload_bytes, resident_bytes, max_size, fixed, shards, uids, tags,
-        expired, capacity, probationary_bytes, hits, misses, writes, sets, removes, evicted_new,
-        evicted_old, ghost_hits, ttl_ms, has_versions, segments, index_load, index_bytes,
-        slab_bytes, uid_bytes, large_bytes, queue_and_log_bytes, free_bytes, participants,
-        recoveries, leases_unrecorded, format_version, created_unix_s,
+        dict,
+        stats,
+        keys,
+        payload_bytes,
+        resident_bytes,
+        max_size,
+        fixed,
+        shards,
+        uids,
+        tags,
+        expired,
+        capacity,
+        probationary_bytes,
+        hits,
+        misses,
+        writes,
+        sets,
+        removes,
+        evicted_new,
+        evicted_old,
+        ghost_hits,
+        ttl_ms,
+        has_versions,
+        segments,
+        index_load,
+        index_bytes,
+        slab_bytes,
+        uid_bytes,
+        large_bytes,
+        queue_and_log_bytes,
+        free_bytes,
+        participants,
+        recoveries,
+        leases_unrecorded,
+        format_version,
+        created_unix_s,
     );
     Ok(dict)
 }
@@ -28,7 +59,14 @@ fn stats_dict<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict
 fn report_dict<'py>(py: Python<'py>, report: &CheckReport) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     fields!(
-        dict, report, keys, bytes_reachable, bytes_in_use, problems, problem_count, copied_in_use,
+        dict,
+        report,
+        keys,
+        bytes_reachable,
+        bytes_in_use,
+        problems,
+        problem_count,
+        copied_in_use,
     );
     dict.set_item("is_clean", report.is_clean())?;
     Ok(dict)
@@ -88,8 +126,20 @@ impl Table {
         let shown = all.iter().map(|one| {
             let dict = PyDict::new(py);
             fields!(
-                dict, one, pid, is_local, is_stopped, slot, alive, attached_unix_s, command, hits,
-                misses, writes, sets, removes,
+                dict,
+                one,
+                pid,
+                is_local,
+                is_stopped,
+                slot,
+                alive,
+                attached_unix_s,
+                command,
+                hits,
+                misses,
+                writes,
+                sets,
+                removes,
             );
             Ok(dict)
         });

@@ -68,7 +68,9 @@ fn read(
         if has_values {
             chunk.bytes.extend_from_slice(value);
         }
-        chunk.ends.push((key_end, chunk.bytes.len(), attributes.flags));
+        chunk
+            .ends
+            .push((key_end, chunk.bytes.len(), attributes.flags));
     }
     Ok((entries.pause(), chunk))
 }
@@ -76,10 +78,12 @@ fn read(
 impl Scan {
     /// Reads the next chunk if all entries were returned. Returns false at the end.
     fn fill(&self, py: Python<'_>) -> PyResult<bool> {
-        let (table, cursor) = self.at.with(py, |at| match at.chunk.next < at.chunk.ends.len() {
-            true => (None, None),
-            false => (Some(Arc::clone(&at.table)), at.cursor.take()),
-        });
+        let (table, cursor) = self
+            .at
+            .with(py, |at| match at.chunk.next < at.chunk.ends.len() {
+                true => (None, None),
+                false => (Some(Arc::clone(&at.table)), at.cursor.take()),
+            });
         let Some(table) = table else {
             return Ok(true);
         };

@@ -59,7 +59,9 @@ impl Table {
     /// 'alice'
     fn key_of_uid<'py>(&self, py: Python<'py>, uid: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
         // SAFETY: the read runs no Python code and keeps the lock.
-        let key = unsafe { self.lent(py)? }.key_of_uid(Hint::from_bits(uid)).or_raise(py)?;
+        let key = unsafe { self.lent(py)? }
+            .key_of_uid(Hint::from_bits(uid))
+            .or_raise(py)?;
         Ok(key.map(|key| key_object(py, &key, self.has_binary_keys)))
     }
 
@@ -72,6 +74,8 @@ impl Table {
     /// True
     fn delete_by_uid(&self, py: Python<'_>, uid: u64) -> PyResult<bool> {
         // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.remove_by_uid(Hint::from_bits(uid)).or_raise(py)
+        unsafe { self.lent(py)? }
+            .remove_by_uid(Hint::from_bits(uid))
+            .or_raise(py)
     }
 }

@@ -106,7 +106,9 @@ impl Table {
         }
         match self.serializer.encode(more)? {
             (bytes @ Encoded::Object(_), 0) => Ok(bytes),
-            _ => Err(PyTypeError::new_err("only str and bytes can be appended or prepended")),
+            _ => Err(PyTypeError::new_err(
+                "only str and bytes can be appended or prepended",
+            )),
         }
     }
 }
@@ -270,7 +272,9 @@ impl Table {
             false => duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After),
         };
         // SAFETY: the write runs no Python code and keeps the lock.
-        let found = unsafe { self.lent(py)? }.get_and_touch(key, expiry).or_raise(py)?;
+        let found = unsafe { self.lent(py)? }
+            .get_and_touch(key, expiry)
+            .or_raise(py)?;
         match found {
             None => Ok(default),
             Some(entry) => {

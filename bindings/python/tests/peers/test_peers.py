@@ -97,8 +97,8 @@ class Suite:
 """
         changed = conftest.read_text()
         assert theirs in changed
-        changed = changed.replace(theirs, ours) + "\nimport itertools\n_numbers = itertools.count()\n"
-        conftest.write_text(changed)
+        changed = changed.replace(theirs, ours)
+        conftest.write_text(f"{changed}\nimport itertools\n_numbers = itertools.count()\n")
         files = [f"test_{part}.py" for part in ("tavola", "cache", "memoize", "view", "templates")]
         return self.pytest(*files), self.folder / "tests"
 
