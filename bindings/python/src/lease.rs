@@ -129,7 +129,7 @@ type Answer<'py> = (
 #[pymethods]
 impl Table {
     /// Returns the value of a key, or the lease to compute it, or a wait for another process.
-    #[pyo3(signature = (key, ttl, stale, early, lease))]
+    #[pyo3(name = "_ask", signature = (key, ttl, stale, early, lease))]
     fn ask<'py>(
         &self,
         key: &Bound<'py, PyAny>,

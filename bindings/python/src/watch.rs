@@ -39,6 +39,7 @@ impl KeyWatch {
 
 #[pymethods]
 impl Table {
+    #[pyo3(name = "_watch_key")]
     fn watch_key(&self, key: &Bound<'_, PyAny>) -> PyResult<KeyWatch> {
         let (py, key) = (key.py(), key_of(key)?);
         let watch = self.shared(py)?.watch_key(key).or_raise(py)?;

@@ -281,7 +281,7 @@ def test_a_cancelled_task_gives_its_lease_up(table):
 
 
 def test_an_asynchronous_wait_has_a_timeout(table):
-    lease = table.ask("k", 60, 0, None, 60)[2]
+    lease = table._ask("k", 60, 0, None, 60)[2]
 
     async def compute():
         return 1

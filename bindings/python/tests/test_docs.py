@@ -73,14 +73,10 @@ def _calls_of_table():
             yield name
 
 
-#: Calls of the extension module that the package itself uses.
-INTERNAL = {"ask", "fetch_tags", "lend", "scan", "watch_key"}
-
-
 def test_every_call_of_a_table_has_an_example():
     without = [
         name for name in _calls_of_table()
-        if name not in INTERNAL and f"tavola.Table.{name}" not in EXAMPLES
+        if f"tavola.Table.{name}" not in EXAMPLES
     ]
     assert without == []
 

@@ -57,7 +57,7 @@ class Computing:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
-                outcome, value, extra = self.ask(key, ttl, stale, early, lease)
+                outcome, value, extra = self._ask(key, ttl, stale, early, lease)
             except FullError:
                 return function()
             if outcome == "hit" or (outcome == "stale" and extra is None):
@@ -72,7 +72,7 @@ class Computing:
 
     def _computed(self, lease, function, tags, back_off):
         try:
-            tags = None if tags is None else self.fetch_tags(tags)
+            tags = None if tags is None else self._fetch_tags(tags)
             value = function()
             self._fill(lease, value, tags)
         except BaseException as error:
@@ -122,7 +122,7 @@ class Computing:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                outcome, value, extra = self.ask(key, ttl, stale, early, lease)
+                outcome, value, extra = self._ask(key, ttl, stale, early, lease)
             except FullError:
                 return await function()
             if outcome == "hit" or (outcome == "stale" and extra is None):
@@ -139,7 +139,7 @@ class Computing:
 
     async def _computed_async(self, lease, function, tags, back_off):
         try:
-            tags = None if tags is None else self.fetch_tags(tags)
+            tags = None if tags is None else self._fetch_tags(tags)
             value = await function()
             self._fill(lease, value, tags)
         except BaseException as error:

@@ -43,7 +43,7 @@ class Lock:
         negative. Return whether this thread has it now."""
         until = None if timeout is None or timeout < 0 else time.monotonic() + timeout
         while True:
-            outcome, _, extra = self._table.ask(self._key, None, 0, None, self._time)
+            outcome, _, extra = self._table._ask(self._key, None, 0, None, self._time)
             if outcome == "won" and extra.is_recorded:
                 self._leases.append(extra)
                 return True

@@ -20,7 +20,7 @@ class _Keys(KeysView):
         self._prefix = prefix
 
     def __iter__(self):
-        return self._mapping.scan("keys", self._prefix)
+        return self._mapping._scan("keys", self._prefix)
 
     def __len__(self):
         return _length(self)
@@ -37,7 +37,7 @@ class _Values(ValuesView):
         self._prefix = prefix
 
     def __iter__(self):
-        return self._mapping.scan("values", self._prefix)
+        return self._mapping._scan("values", self._prefix)
 
     def __len__(self):
         return _length(self)
@@ -54,7 +54,7 @@ class _Items(ItemsView):
         self._prefix = prefix
 
     def __iter__(self):
-        return self._mapping.scan("items", self._prefix)
+        return self._mapping._scan("items", self._prefix)
 
     def __len__(self):
         return _length(self)
@@ -67,7 +67,7 @@ class _Items(ItemsView):
 def _length(view):
     if view._prefix is None:
         return len(view._mapping)
-    return sum(1 for _ in view._mapping.scan("keys", view._prefix))
+    return sum(1 for _ in view._mapping._scan("keys", view._prefix))
 
 
 def _raw(key):
@@ -134,7 +134,7 @@ class Table(Computing, _tavola.Table, MutableMapping):
         return self._name
 
     def __iter__(self):
-        return self.scan("keys")
+        return self._scan("keys")
 
     def keys(self, prefix=None):
         """Return a view of the keys, all or those with a prefix, in no order.
@@ -198,7 +198,7 @@ class Table(Computing, _tavola.Table, MutableMapping):
         >>> table.popitem()
         ('a', 1)
         """
-        for key in self.scan("keys"):
+        for key in self._scan("keys"):
             value = self.take(key, _MISSING)
             if value is not _MISSING:
                 return key, value
@@ -258,7 +258,7 @@ class Table(Computing, _tavola.Table, MutableMapping):
         >>> table.invalidate("user:7"), table.get("page")
         (True, None)
         """
-        return self.fetch_tags(names)
+        return self._fetch_tags(names)
 
     def lock(self, name, lease=3600):
         """Return a lock of that name, which one thread of all processes can have; see
@@ -282,7 +282,7 @@ class Table(Computing, _tavola.Table, MutableMapping):
         ...     watch.wait(timeout=10)
         True
         """
-        return Watch(self.watch_key(key))
+        return Watch(self._watch_key(key))
 
     def view(self, key, default=None):
         """Return a :class:`tavola.View` of the value of a key, or the default.
@@ -295,7 +295,7 @@ class Table(Computing, _tavola.Table, MutableMapping):
         >>> len(table.view("film"))
         100000
         """
-        lent = self.lend(key)
+        lent = self._lend(key)
         return default if lent is None else View(lent)
 
     def __enter__(self):

@@ -82,11 +82,11 @@ class Database(MutableMapping):
         >>> db.keys()
         [b'a']
         """
-        return list(self._open_table().scan("keys"))
+        return list(self._open_table()._scan("keys"))
 
     def firstkey(self):
         """Return the first key of a scan, or ``None``, as :mod:`dbm.gnu`."""
-        self._scan = self._open_table().scan("keys")
+        self._scan = self._open_table()._scan("keys")
         return next(self._scan, None)
 
     def nextkey(self, key):

@@ -46,6 +46,7 @@ impl LentValue {
 
 #[pymethods]
 impl Table {
+    #[pyo3(name = "_lend")]
     fn lend(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<LentValue>> {
         let (py, key) = (key.py(), key_of(key)?);
         let table = self.shared(py)?;

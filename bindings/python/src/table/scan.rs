@@ -142,7 +142,7 @@ impl Scan {
 
 #[pymethods]
 impl Table {
-    #[pyo3(signature = (shape, prefix=None))]
+    #[pyo3(name = "_scan", signature = (shape, prefix=None))]
     fn scan(
         slf: &Bound<'_, Self>,
         shape: &str,

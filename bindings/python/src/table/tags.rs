@@ -46,6 +46,7 @@ impl TagHandles {
 
 #[pymethods]
 impl Table {
+    #[pyo3(name = "_fetch_tags")]
     fn fetch_tags(&self, names: &Bound<'_, PyAny>) -> PyResult<TagHandles> {
         let tags = TagHandles::of(self, names)?;
         Ok(TagHandles { tags })
