@@ -1,0 +1,98 @@
+"""A backend for dogpile.cache: regions that all processes of the machine share.
+
+    region = dogpile.cache.make_region().configure(
+        "tavola", expiration_time=3600, arguments={"name": "shop", "capacity": 256 << 20}
+    )
+
+Arguments: ``name`` of the table; ``ttl``, after which the table forgets a value (give more than the
+``expiration_time`` of the region); ``distributed_lock`` (true if it is not given): one process
+computes a value while the others wait; ``lock_timeout``, how long a lock can be kept, 3600 seconds
+at most; and these options of :func:`tavola.open`: ``capacity`` (64 MiB if it is not given),
+``max_size``, ``shards``, ``mode``, ``group``, ``any_owner``, ``background``.
+
+The bytes are those of the region's serializer. ``"tavola"`` is registered as an entry point of the
+package; :func:`register` does the same by hand.
+"""
+
+from dogpile.cache import register_backend
+from dogpile.cache.api import NO_VALUE, BytesBackend
+
+from ._table import Table
+
+CAPACITY = 64 << 20
+#: The arguments that are options of the table. Others are left to proxies of the region.
+_OPTIONS = ("capacity", "max_size", "shards", "mode", "group", "any_owner", "background")
+
+
+class TavolaBackend(BytesBackend):
+    """Keeps the values of a region in a table; see :mod:`tavola.dogpile`."""
+
+    def __init__(self, arguments):
+        self._ttl = arguments.get("ttl")
+        self._has_lock = arguments.get("distributed_lock", True)
+        self._lease = arguments.get("lock_timeout", 3600)
+        name = arguments.get("name", "dogpile")
+        options = {word: arguments[word] for word in _OPTIONS if word in arguments}
+        if "max_size" not in options:
+            options.setdefault("capacity", CAPACITY)
+        self._table = Table(name, **options)
+
+    @property
+    def table(self):
+        """The table itself."""
+        return self._table
+
+    def get_mutex(self, key):
+        """Return a lock over processes for a key."""
+        return _Mutex(self._table.lock(key, self._lease)) if self._has_lock else None
+
+    def get_serialized(self, key):
+        """Return the bytes of a key."""
+        return self._table.get(key, NO_VALUE)
+
+    def get_serialized_multi(self, keys):
+        """Return the bytes of many keys."""
+        keys = list(keys)
+        found = self._table.get_many(keys)
+        return [found.get(key, NO_VALUE) for key in keys]
+
+    def set_serialized(self, key, value):
+        """Set the bytes of a key."""
+        self._table.set(key, value, self._ttl)
+
+    def set_serialized_multi(self, mapping):
+        """Set the bytes of many keys."""
+        self._table.set_many(mapping, self._ttl)
+
+    def delete(self, key):
+        """Remove a key."""
+        self._table.delete(key)
+
+    def delete_multi(self, keys):
+        """Remove many keys."""
+        self._table.delete_many(list(keys))
+
+
+class _Mutex:
+    """A lock with the calls that dogpile makes."""
+
+    def __init__(self, lock):
+        self._lock = lock
+
+    def acquire(self, wait=True):
+        return self._lock.acquire(blocking=wait)
+
+    def release(self):
+        self._lock.release()
+
+    def locked(self):
+        """Return whether any thread or process has the lock."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            return False
+        return True
+
+
+def register():
+    """Register the backend under the name ``tavola``, for runs without an installed package."""
+    register_backend("tavola", "tavola.dogpile", "TavolaBackend")

@@ -1,0 +1,41 @@
+//! The extension module `tavola._tavola`: tables, leases, queues and logs for Python.
+//!
+//! What needs speed or the library is here; what reads better in Python is in `python/tavola`.
+
+mod cell;
+mod codec;
+mod error;
+mod json;
+mod lease;
+mod log;
+mod names;
+mod queue;
+mod table;
+mod text;
+mod time;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// Makes the module. It relies on the interpreter's lock, see `LockedCell`.
+#[pymodule(gil_used = true)]
+fn _tavola(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<table::Table>()?;
+    module.add_class::<table::Scan>()?;
+    module.add_class::<table::TagHandles>()?;
+    module.add_class::<table::LentValue>()?;
+    module.add_class::<lease::Lease>()?;
+    module.add_class::<lease::Pending>()?;
+    module.add_class::<watch::KeyWatch>()?;
+    module.add_class::<queue::JobPool>()?;
+    module.add_class::<log::NativeLog>()?;
+    module.add_class::<log::NativeReader>()?;
+    module.add_class::<log::NativeDrain>()?;
+    module.add_function(wrap_pyfunction!(names::list_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(names::remove, module)?)?;
+    module.add_function(wrap_pyfunction!(names::rename, module)?)?;
+    module.add_function(wrap_pyfunction!(names::path_of, module)?)?;
+    module.add_function(wrap_pyfunction!(names::codec_pair, module)?)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    table::add_fast_calls(module.py())
+}

@@ -1,0 +1,158 @@
+//! Counters: signed 64-bit numbers as decimal text.
+
+use super::Table;
+use crate::codec::COUNTER;
+use crate::error::{OrRaise, bad_option};
+use crate::text::key_of;
+use crate::time::expiry;
+use pyo3::prelude::*;
+use tavola::{Attributes, CasOutcome, Condition, Error, NumberOptions, StoreOptions, Stored};
+
+/// A change of a counter.
+struct Change<'a> {
+    key: &'a [u8],
+    by: i64,
+    initial: i64,
+    attributes: Attributes,
+    removes_zero: bool,
+}
+
+fn too_far() -> Error {
+    Error::BadOption {
+        option: "by",
+        why: "the sum does not fit a signed 64-bit number".to_string(),
+    }
+}
+
+/// Creates a counter that begins at another number than 0, or changes it.
+fn count_from(table: &tavola::Table, change: &Change<'_>) -> tavola::Result<i64> {
+    loop {
+        match table.get_with_token(change.key)? {
+            None => {
+                let sum = change.initial.checked_add(change.by).ok_or_else(too_far)?;
+                let how = StoreOptions {
+                    condition: Condition::Absent,
+                    attributes: Some(change.attributes),
+                    ..StoreOptions::default()
+                };
+                let stored = table.store(change.key, sum.to_string(), &how)?;
+                if let Stored::Done(_) = stored {
+                    return Ok(sum);
+                }
+            }
+            Some((text, token)) => {
+                let number = std::str::from_utf8(&text)
+                    .ok()
+                    .filter(|text| !text.starts_with('+'));
+                let number: Option<i64> = number.and_then(|text| text.parse().ok());
+                let number = number.ok_or(Error::NotACounter)?;
+                let sum = number.checked_add(change.by).ok_or_else(too_far)?;
+                let how = StoreOptions {
+                    condition: Condition::Is(token),
+                    attributes: None,
+                    ..StoreOptions::default()
+                };
+                let outcome = match change.removes_zero && sum == 0 {
+                    true => table.compare_and_remove(change.key, token)?,
+                    false => match table.store(change.key, sum.to_string(), &how)? {
+                        Stored::Done(_) => CasOutcome::Swapped,
+                        _ => CasOutcome::Changed,
+                    },
+                };
+                if outcome == CasOutcome::Swapped {
+                    return Ok(sum);
+                }
+            }
+        }
+    }
+}
+
+impl Table {
+    fn count(&self, py: Python<'_>, change: &Change<'_>) -> PyResult<i64> {
+        // SAFETY: the write runs no Python code and keeps the lock.
+        let table = unsafe { self.lent(py)? };
+        let outcome = self.with_flags(table, change.attributes.flags, |flags| {
+            let attributes = Attributes {
+                flags,
+                ..change.attributes
+            };
+            let change = Change {
+                attributes,
+                ..*change
+            };
+            if change.initial != 0 {
+                return count_from(table, &change);
+            }
+            let options = NumberOptions {
+                attributes,
+                remove_zero: change.removes_zero,
+            };
+            table.add_number_with(change.key, change.by, options)
+        });
+        outcome.or_raise(py)
+    }
+
+    fn change<'a>(
+        key: &'a Bound<'_, PyAny>,
+        (by, initial): (i64, i64),
+        ttl: Option<&Bound<'_, PyAny>>,
+        removes_zero: bool,
+    ) -> PyResult<Change<'a>> {
+        Ok(Change {
+            key: key_of(key)?,
+            by,
+            initial,
+            attributes: Attributes {
+                expiry: expiry(ttl)?,
+                flags: COUNTER,
+            },
+            removes_zero,
+        })
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Add to a counter and return the sum, in one step. A missing key counts as ``initial``, and
+    /// is created with this TTL. Sums are signed 64-bit numbers.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.incr("visits"), table.incr("visits", 10)
+    /// (1, 11)
+    #[pyo3(signature = (key, by=1, initial=0, ttl=None, *, remove_zero=false))]
+    fn incr(
+        &self,
+        key: &Bound<'_, PyAny>,
+        by: i64,
+        initial: i64,
+        ttl: Option<&Bound<'_, PyAny>>,
+        remove_zero: bool,
+    ) -> PyResult<i64> {
+        let change = Self::change(key, (by, initial), ttl, remove_zero)?;
+        self.count(key.py(), &change)
+    }
+
+    /// Subtract from a counter and return the result, which may be negative; as ``incr``.
+    ///
+    /// >>> import tavola
+    /// >>> table = tavola.open("doc")
+    /// >>> table.decr("balance", 3), table.decr("balance", -5)
+    /// (-3, 2)
+    #[pyo3(signature = (key, by=1, initial=0, ttl=None, *, remove_zero=false))]
+    fn decr(
+        &self,
+        key: &Bound<'_, PyAny>,
+        by: i64,
+        initial: i64,
+        ttl: Option<&Bound<'_, PyAny>>,
+        remove_zero: bool,
+    ) -> PyResult<i64> {
+        let Some(by) = by.checked_neg() else {
+            let why = "it is less than -(2^63 - 1)";
+            return Err(bad_option(key.py(), "by", why));
+        };
+        let change = Self::change(key, (by, initial), ttl, remove_zero)?;
+        self.count(key.py(), &change)
+    }
+}

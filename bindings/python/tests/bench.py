@@ -1,0 +1,201 @@
+"""Measures get and set per call, beside what else Python has; see the script ``bench``."""
+
+import contextlib
+import importlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import tavola
+
+SIZES = {"8-32 B": (8, 32), "4-8 KB": (4096, 8192)}
+#: How often each measurement is made; the best one counts.
+ROUNDS = 5
+#: Stores that take more than some microseconds a call get fewer calls.
+SLOW = 3000
+
+
+def best(function, keys, calls):
+    """Return the nanoseconds per call of the best round."""
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter_ns()
+        function(keys)
+        times.append((time.perf_counter_ns() - began) / calls)
+    return round(min(times), 1)
+
+
+def loop_get(get):
+    def run(keys):
+        for key in keys:
+            get(key)
+
+    return run
+
+
+def loop_set(put, pairs):
+    def run(keys):
+        for key, value in pairs:
+            put(key, value)
+
+    return run
+
+
+@contextlib.contextmanager
+def memcached(folder):
+    """A memcached on a Unix socket, with a client."""
+    from pymemcache.client.base import Client
+
+    socket = os.path.join(folder, "memcached")
+    command = ["memcached", "-s", socket, "-m", "2000", "-u", "root"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        while not os.path.exists(socket):
+            time.sleep(0.01)
+        yield Client(socket)
+    finally:
+        process.terminate()
+        process.wait()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(socket)
+
+
+def stores(folder, room):
+    """Yield the name of each store, whether it is slow, and its get, set, get_many, set_many."""
+    yield "dict", False, lambda stack: dict_calls({})
+    yield "tavola", False, lambda stack: tavola_calls(stack.enter_context(
+        tavola.open("bench-table", max_size=room)))
+    yield "tavola cache", False, lambda stack: tavola_calls(stack.enter_context(
+        tavola.open("bench-cache", capacity=room)))
+    yield "cachetools LRU", False, lambda stack: dict_calls(
+        importlib.import_module("cachetools").LRUCache(10**9))
+    yield "UltraDict", "large", lambda stack: dict_calls(ultra_dict(stack, room))
+    yield "diskcache", True, lambda stack: disk_calls(stack, folder)
+    yield "lmdb", False, lambda stack: lmdb_calls(stack, folder, room)
+    yield "pymemcache", True, lambda stack: memcache_calls(stack.enter_context(memcached(folder)))
+
+
+def dict_calls(store):
+    return {"get": store.get, "set": store.__setitem__}
+
+
+def tavola_calls(table):
+    return {
+        "get": table.get, "[]": table.__getitem__, "set": table.set,
+        "get_many": table.get_many, "set_many": table.set_many,
+    }
+
+
+def ultra_dict(stack, room):
+    store = importlib.import_module("UltraDict").UltraDict(
+        full_dump_size=room, buffer_size=room, auto_unlink=True)
+    stack.callback(store.unlink)
+    return store
+
+
+def disk_calls(stack, folder):
+    cache = importlib.import_module("diskcache").Cache(os.path.join(folder, "diskcache"))
+    stack.callback(cache.close)
+    return {"get": cache.get, "set": cache.set}
+
+
+def lmdb_calls(stack, folder, room):
+    lmdb = importlib.import_module("lmdb")
+    env = lmdb.open(os.path.join(folder, "lmdb"), map_size=room, sync=False, writemap=True)
+    stack.callback(env.close)
+
+    def get(key):
+        with env.begin() as transaction:
+            return transaction.get(key.encode())
+
+    def put(key, value):
+        with env.begin(write=True) as transaction:
+            transaction.put(key.encode(), value)
+
+    return {"get": get, "set": put}
+
+
+def memcache_calls(client):
+    return {
+        "get": client.get, "set": client.set,
+        "get_many": client.get_many, "set_many": client.set_many,
+    }
+
+
+def loop_batches(call, batches):
+    def run(keys):
+        for batch in batches:
+            call(batch)
+
+    return run
+
+
+def parts(keys):
+    """Return the keys in batches of a hundred."""
+    return [keys[start : start + 100] for start in range(0, len(keys), 100)]
+
+
+def measure(make, value_of, some):
+    with contextlib.ExitStack() as stack:
+        calls = make(stack)
+        put = calls["set"]
+        for key in some:
+            put(key, value_of[key])
+        shuffled = random.Random(1).sample(some, len(some))
+        row = {}
+        for name in ("get", "[]"):
+            if name in calls:
+                row[name] = best(loop_get(calls[name]), shuffled, len(some))
+        pairs = [(key, value_of[key]) for key in shuffled]
+        row["set"] = best(loop_set(put, pairs), shuffled, len(some))
+        if "get_many" in calls:
+            many = parts(shuffled)
+            row["get_many"] = best(loop_batches(calls["get_many"], many), shuffled, len(some))
+            dicts = [{key: value_of[key] for key in part} for part in many]
+            row["set_many"] = best(loop_batches(calls["set_many"], dicts), shuffled, len(some))
+        return row
+
+
+def main(count):
+    folder = tempfile.mkdtemp(prefix="tavola-bench-", dir="/dev/shm")
+    os.environ["TAVOLA_DIR"] = folder
+    results = {"keys": count, "unit": "ns per key", "python": sys.version.split()[0], "rows": []}
+    columns = ("get", "[]", "set", "get_many", "set_many")
+    try:
+        for size, (least, most) in SIZES.items():
+            print(f"\n{count} keys, values of {size}: ns per key; batches have 100 keys")
+            print(f"{'':16}" + "".join(f"{column:>10}" for column in columns))
+            numbers = random.Random(2)
+            keys = [f"key:{number}" for number in range(count)]
+            value_of = {key: os.urandom(numbers.randint(least, most)) for key in keys}
+            room = max(256 << 20, 3 * count * most)
+            for name, is_slow, make in stores(folder, room):
+                is_slow = is_slow is True or (is_slow == "large" and least > 1000)
+                some = keys[:SLOW] if is_slow else keys
+                try:
+                    row = measure(make, value_of, some)
+                except (ImportError, FileNotFoundError) as error:
+                    print(f"{name:16}  not measured: {error}")
+                    continue
+                shown = (str(row.get(column, "")) for column in columns)
+                mark = f"  ({SLOW} keys)" if is_slow else ""
+                print(f"{name:16}" + "".join(f"{cell:>10}" for cell in shown) + mark, flush=True)
+                row = {"store": name, "values": size, "measured_keys": len(some), **row}
+                results["rows"].append(row)
+            for name in ("bench-table", "bench-cache"):
+                with contextlib.suppress(tavola.Error):
+                    tavola.remove(name)
+            for name in ("lmdb", "diskcache"):
+                shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
