@@ -152,6 +152,9 @@ static VALUE table_value_bytesize(VALUE self, VALUE key) {
   return tvl_check(status) == TAVOLA_NOT_FOUND ? Qnil : SIZET2NUM(len);
 }
 
+// `compute` without a time stores a value for a thousand years, which is the longest time of a lease.
+#define AS_GOOD_AS_NEVER_MS (900LL * 365 * 24 * 60 * 60 * 1000)
+
 // Whole seconds, rounded up; nil if the key is missing or never expires.
 static VALUE table_ttl(VALUE self, VALUE key) {
   tvl_handle *handle = tvl_handle_of(self);
@@ -159,7 +162,10 @@ static VALUE table_ttl(VALUE self, VALUE key) {
   key = tvl_key(key);
   tavola_status status = tavola_ttl(handle->table, TVL_BYTES(key), &ms);
   RB_GC_GUARD(key);
-  if (tvl_check(status) == TAVOLA_NOT_FOUND || ms == TAVOLA_TTL_NEVER) return Qnil;
+  if (tvl_check(status) == TAVOLA_NOT_FOUND || ms == TAVOLA_TTL_NEVER ||
+      ms > AS_GOOD_AS_NEVER_MS) {
+    return Qnil;
+  }
   return LL2NUM(ms / 1000 + (ms % 1000 != 0));
 }
 

@@ -16,13 +16,11 @@ static const rb_data_type_t tags_type = {
 // Fetches the handles of tags by their names.
 static void fetch(VALUE self, VALUE names, tavola_tags *tags) {
   tvl_handle *handle = tvl_handle_of(self);
-  tavola_bytes bytes[TAVOLA_MOST_TAGS];
   tavola_status status;
   names = rb_ary_dup(names);
   long count = RARRAY_LEN(names);
-  if (count > TAVOLA_MOST_TAGS) {
-    rb_raise(rb_eArgError, "a key has at most %d tags, not %ld", TAVOLA_MOST_TAGS, count);
-  }
+  VALUE room;
+  tavola_bytes *bytes = ALLOCV_N(tavola_bytes, room, count + 1);
   for (long i = 0; i < count; i++) {
     rb_ary_store(names, i, tvl_key(RARRAY_AREF(names, i)));
     bytes[i] = (tavola_bytes){TVL_BYTES(RARRAY_AREF(names, i))};
@@ -31,6 +29,7 @@ static void fetch(VALUE self, VALUE names, tavola_tags *tags) {
   TVL_WRITE(self, handle, status,
             tavola_fetch_tags(handle->table, bytes, (size_t)count, tags));
   RB_GC_GUARD(names);
+  ALLOCV_END(room);
   tvl_check(status);
 }
 

@@ -37,7 +37,7 @@ class TagsTest < TavolaTest
   end
 
   def test_too_many_tags
-    assert_raises(ArgumentError) { table.set('a', 1, tags: (0..16).map(&:to_s)) }
+    assert_raises(Tavola::BadOptionError) { table.set('a', 1, tags: (0..16).map(&:to_s)) }
     assert table.set('a', 1, tags: (0..15).map(&:to_s))
     assert_equal 16, table.tags('a').size
   end
