@@ -20,7 +20,7 @@ class CasesRunner
   # Returns what was wrong, or nil.
   def run
     options = (@case['options'] || {}).transform_keys(&:to_sym)
-    options[:max_size] ||= 64 << 20
+    options[:max_size] ||= 4 << 20
     if (lengths = options.delete(:fixed))
       options[:fixed_key], options[:fixed_value] = lengths
     end

@@ -83,6 +83,7 @@ typedef struct {
   bulk *call;
   VALUE keys;
   VALUE found;
+  bool is_bytes;
 } decoding;
 
 static VALUE decode_all(VALUE user) {
@@ -94,7 +95,9 @@ static VALUE decode_all(VALUE user) {
   for (size_t at = 0; at < call->arena.len; at += sizeof head + head.len) {
     memcpy(&head, call->arena.bytes + at, sizeof head);
     const char *data = call->arena.bytes + at + sizeof head;
-    VALUE value = tvl_decode(call->handle, head.flags, data, head.len);
+    VALUE value = one->is_bytes
+                      ? rb_assoc_new(rb_str_new(data, (long)head.len), UINT2NUM(head.flags))
+                      : tvl_decode(call->handle, head.flags, data, head.len);
     rb_hash_aset(one->found, RARRAY_AREF(one->keys, (long)head.index), value);
   }
   return one->found;
@@ -106,17 +109,25 @@ static VALUE free_arena(VALUE user) {
 }
 
 // Returns a hash of the keys that exist, by the keys as they were given.
-static VALUE table_get_multi(int argc, VALUE *argv, VALUE self) {
+static VALUE get_multi(int argc, VALUE *argv, VALUE self, bool is_bytes) {
   VALUE keys = rb_funcall(rb_ary_new_from_values(argc, argv), rb_intern("flatten"), 0);
   key_list list = list_keys(keys);
   bulk call = {.handle = tvl_handle_of(self), .list = &list};
-  decoding one = {self, &call, keys, rb_hash_new()};
+  decoding one = {self, &call, keys, rb_hash_new(), is_bytes};
   run(&call, work_get, list.count);
   VALUE found = rb_ensure(decode_all, (VALUE)&one, free_arena, (VALUE)&one);
   rb_free_tmp_buffer(&list.room);
   RB_GC_GUARD(list.strings);
   RB_GC_GUARD(keys);
   return found;
+}
+
+static VALUE table_get_multi(int argc, VALUE *argv, VALUE self) {
+  return get_multi(argc, argv, self, false);
+}
+
+static VALUE table_get_multi_bytes(int argc, VALUE *argv, VALUE self) {
+  return get_multi(argc, argv, self, true);
 }
 
 typedef struct {
@@ -272,6 +283,7 @@ static VALUE table_size(VALUE self) {
 
 void tvl_init_bulk(void) {
   rb_define_method(tvl_table_class, "get_multi", table_get_multi, -1);
+  rb_define_method(tvl_table_class, "get_multi_bytes", table_get_multi_bytes, -1);
   rb_define_method(tvl_table_class, "set_multi", table_set_multi, -1);
   rb_define_method(tvl_table_class, "delete_multi", table_delete_multi, -1);
   rb_define_method(tvl_table_class, "delete_prefix", table_delete_prefix, 1);

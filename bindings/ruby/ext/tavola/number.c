@@ -106,10 +106,31 @@ static VALUE table_decrement(int argc, VALUE *argv, VALUE self) {
   return count_by(argc, argv, self, true);
 }
 
+// count_unsigned(key, by, is_down, initial, ttl) counts as memcached does: from 0 to 2^64 - 1. A
+// missing key becomes `initial`, or gives nil if that is nil.
+static VALUE table_count_unsigned(VALUE self, VALUE key, VALUE by, VALUE is_down, VALUE initial,
+                                  VALUE ttl) {
+  tvl_handle *handle = tvl_handle_of(self);
+  tavola_attributes attributes;
+  tavola_status status;
+  uint64_t amount = NUM2ULL(by), now = 0, first = NIL_P(initial) ? 0 : NUM2ULL(initial);
+  tvl_attributes_of(ttl, TVL_FLAGS_INTEGER, &attributes);
+  key = tvl_key(key);
+  const uint64_t *given = NIL_P(initial) ? NULL : &first;
+  TVL_WRITE(self, handle, status,
+            RTEST(is_down) ? tavola_decr_with(handle->table, TVL_BYTES(key), amount, given,
+                                              &attributes, &now)
+                           : tavola_incr_with(handle->table, TVL_BYTES(key), amount, given,
+                                              &attributes, &now));
+  RB_GC_GUARD(key);
+  return tvl_check(status) == TAVOLA_OK ? ULL2NUM(now) : Qnil;
+}
+
 void tvl_init_number(void) {
   keyword_ids[KW_INITIAL] = rb_intern("initial");
   keyword_ids[KW_TTL] = rb_intern("ttl");
   keyword_ids[KW_REMOVE_ZERO] = rb_intern("remove_zero");
+  rb_define_private_method(tvl_table_class, "count_unsigned", table_count_unsigned, 5);
   rb_define_method(tvl_table_class, "increment", table_increment, -1);
   rb_define_method(tvl_table_class, "decrement", table_decrement, -1);
 }

@@ -101,26 +101,38 @@ static VALUE table_has_key(VALUE self, VALUE key) {
   return TVL_BOOL(status == TAVOLA_OK);
 }
 
-// Returns the bytes as they are, whatever their kind, and the flags.
-static VALUE table_get_bytes(VALUE self, VALUE key) {
+// Returns the bytes as they are, whatever their kind, and the flags; and the token, too.
+static VALUE get_bytes(VALUE self, VALUE key, bool has_token) {
   tvl_handle *handle = tvl_handle_of(self);
-  size_t capacity = SHORT;
+  char bytes[SHORT];
+  VALUE string = Qnil;
+  uint64_t token = 0;
+  tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+  tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
   key = tvl_key(key);
   for (;;) {
-    VALUE string = rb_str_buf_new((long)capacity);
-    tavola_attributes has = TAVOLA_INIT(tavola_attributes);
-    tavola_buffer buffer = TAVOLA_BUFFER(RSTRING_PTR(string), capacity);
-    tavola_status status = tavola_get_entry(handle->table, TVL_BYTES(key), &buffer, &has, NULL);
-    RB_GC_GUARD(key);
-    if (status == TAVOLA_ERR_TOO_SMALL) {
-      capacity = buffer.len;
-      continue;
+    tavola_status status = tavola_get_entry(handle->table, TVL_BYTES(key), &buffer, &has,
+                                            has_token ? &token : NULL);
+    if (tvl_check(status == TAVOLA_ERR_TOO_SMALL ? TAVOLA_OK : status) == TAVOLA_NOT_FOUND) {
+      return Qnil;
     }
-    if (tvl_check(status) == TAVOLA_NOT_FOUND) return Qnil;
-    rb_str_set_len(string, (long)buffer.len);
-    return rb_assoc_new(string, UINT2NUM(has.flags));
+    if (status == TAVOLA_OK) break;
+    string = rb_str_buf_new((long)buffer.len);
+    buffer = (tavola_buffer)TAVOLA_BUFFER(RSTRING_PTR(string), buffer.len);
   }
+  RB_GC_GUARD(key);
+  if (NIL_P(string)) {
+    string = rb_str_new(bytes, (long)buffer.len);
+  } else {
+    rb_str_set_len(string, (long)buffer.len);
+  }
+  VALUE result = rb_assoc_new(string, UINT2NUM(has.flags));
+  return has_token ? rb_ary_push(result, ULL2NUM(token)) : result;
 }
+
+static VALUE table_get_bytes(VALUE self, VALUE key) { return get_bytes(self, key, false); }
+
+static VALUE table_gets_bytes(VALUE self, VALUE key) { return get_bytes(self, key, true); }
 
 // Returns a part of the value's bytes.
 static VALUE table_get_range(VALUE self, VALUE key, VALUE start, VALUE most) {
@@ -187,6 +199,7 @@ void tvl_init_read(void) {
   rb_define_method(tvl_table_class, "gets", table_gets, 1);
   rb_define_method(tvl_table_class, "key?", table_has_key, 1);
   rb_define_method(tvl_table_class, "get_bytes", table_get_bytes, 1);
+  rb_define_method(tvl_table_class, "gets_bytes", table_gets_bytes, 1);
   rb_define_method(tvl_table_class, "get_range", table_get_range, 3);
   rb_define_method(tvl_table_class, "value_bytesize", table_value_bytesize, 1);
   rb_define_method(tvl_table_class, "ttl", table_ttl, 1);

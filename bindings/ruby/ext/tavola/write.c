@@ -216,19 +216,60 @@ static VALUE table_persist(VALUE self, VALUE key) {
 }
 
 // Stores bytes with these flags, as another program would.
-static VALUE table_set_bytes(VALUE self, VALUE key, VALUE bytes, VALUE flags) {
-  tvl_handle *handle = tvl_handle_of(self);
-  tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
-  tavola_status status;
-  attributes.flags = NUM2UINT(flags);
+static VALUE store_bytes(VALUE self, VALUE key, VALUE bytes, VALUE flags, VALUE given,
+                         int32_t condition, uint64_t token) {
+  writing write;
   key = tvl_key(key);
   StringValue(bytes);
-  TVL_WRITE(self, handle, status,
-            tavola_set_with(handle->table, TVL_BYTES(key), TVL_BYTES(bytes), &attributes));
-  RB_GC_GUARD(key);
+  prepare(self, tvl_handle_of(self), bytes, given, &write);
+  write.attributes.flags = NUM2UINT(flags);
+  write.how.token = token;
+  tavola_status status = store(self, key, &write, condition);
   RB_GC_GUARD(bytes);
-  tvl_check(status);
-  return Qtrue;
+  return TVL_BOOL(status == TAVOLA_OK);
+}
+
+static VALUE table_set_bytes(int argc, VALUE *argv, VALUE self) {
+  VALUE key, bytes, flags, given;
+  rb_scan_args(argc, argv, "3:", &key, &bytes, &flags, &given);
+  return store_bytes(self, key, bytes, flags, given, TAVOLA_CONDITION_ALWAYS, 0);
+}
+
+static VALUE table_add_bytes(int argc, VALUE *argv, VALUE self) {
+  VALUE key, bytes, flags, given;
+  rb_scan_args(argc, argv, "3:", &key, &bytes, &flags, &given);
+  return store_bytes(self, key, bytes, flags, given, TAVOLA_CONDITION_ABSENT, 0);
+}
+
+static VALUE table_cas_bytes(int argc, VALUE *argv, VALUE self) {
+  VALUE key, bytes, flags, token, given;
+  rb_scan_args(argc, argv, "4:", &key, &bytes, &flags, &token, &given);
+  return store_bytes(self, key, bytes, flags, given, TAVOLA_CONDITION_TOKEN, NUM2ULL(token));
+}
+
+// store_token(key, value, condition, token, ttl) returns the new token; false if the key exists or
+// has changed, and nil if it is missing. `condition` is a number of `tavola_condition`.
+static VALUE table_store_token(VALUE self, VALUE key, VALUE value, VALUE condition, VALUE token,
+                               VALUE ttl) {
+  writing write;
+  tavola_stored stored = TAVOLA_INIT(tavola_stored);
+  tvl_handle *handle = tvl_handle_of(self);
+  tavola_status status;
+  key = tvl_key(key);
+  int32_t wanted = NUM2INT(condition);
+  prepare(self, handle, value, Qnil, &write);
+  tvl_attributes_of(ttl, write.attributes.flags, &write.attributes);
+  write.how.condition = wanted;
+  if (wanted == TAVOLA_CONDITION_TOKEN) write.how.token = NUM2ULL(token);
+  handle = tvl_handle_of(self);
+  TVL_WRITE(self, handle, status,
+            tavola_store(handle->table, TVL_BYTES(key), write.value.data, write.value.len,
+                         &write.how, &stored));
+  RB_GC_GUARD(key);
+  RB_GC_GUARD(value);
+  RB_GC_GUARD(write.value.keep);
+  if (tvl_check(status) == TAVOLA_OK) return ULL2NUM(stored.token);
+  return status == TAVOLA_NOT_FOUND ? Qnil : Qfalse;
 }
 
 void tvl_init_write(void) {
@@ -248,5 +289,8 @@ void tvl_init_write(void) {
   rb_define_method(tvl_table_class, "prepend", table_prepend, 2);
   rb_define_method(tvl_table_class, "touch", table_touch, -1);
   rb_define_method(tvl_table_class, "persist", table_persist, 1);
-  rb_define_method(tvl_table_class, "set_bytes", table_set_bytes, 3);
+  rb_define_private_method(tvl_table_class, "store_token", table_store_token, 5);
+  rb_define_method(tvl_table_class, "set_bytes", table_set_bytes, -1);
+  rb_define_method(tvl_table_class, "add_bytes", table_add_bytes, -1);
+  rb_define_method(tvl_table_class, "cas_bytes", table_cas_bytes, -1);
 }

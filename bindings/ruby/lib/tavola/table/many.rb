@@ -10,6 +10,13 @@ module Tavola
   #     table['a'] = 1
   #     table.get_multi('a', 'b') # => { 'a' => 1 }
   #
+  # @!method get_multi_bytes(*keys)
+  #   Returns a hash of the keys that exist, with their stored bytes and flags.
+  #   @return [Hash{Object => Array(String, Integer)}]
+  #   @example
+  #     table['a'] = 1
+  #     table.get_multi_bytes('a', 'b') # => { 'a' => ['1', 0x54020000] }
+  #
   # @!method set_multi(values, ttl: nil)
   #   Sets many keys, in order.
   #   @param values [Hash]

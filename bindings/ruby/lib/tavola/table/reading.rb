@@ -54,6 +54,13 @@ module Tavola
   #     table['n'] = -3
   #     table.get_bytes('n') # => ['-3', 0x54020000]
   #
+  # @!method gets_bytes(key)
+  #   Returns the stored bytes and flags, and the token of {#gets}.
+  #   @return [Array(String, Integer, Integer), nil]
+  #   @example
+  #     table['n'] = -3
+  #     table.gets_bytes('n').first # => '-3'
+  #
   # @!method get_range(key, start, most)
   #   Returns a part of the stored bytes.
   #   @return [String, nil]

@@ -99,7 +99,20 @@ module Tavola
   #     table.set('session', 'alice', ttl: 60)
   #     table.persist('session') # => true
   #
-  # @!method set_bytes(key, bytes, flags)
+  # @!method add_bytes(key, bytes, flags, ttl: nil, tags: nil)
+  #   Stores bytes with these flags if the key does not exist.
+  #   @return [Boolean] whether they were stored
+  #   @example
+  #     table.add_bytes('n', '7', 0x54020000) # => true
+  #
+  # @!method cas_bytes(key, bytes, flags, token, ttl: nil, tags: nil)
+  #   Stores bytes with these flags if the key has the token of {#gets_bytes} still.
+  #   @return [Boolean] whether they were stored
+  #   @example
+  #     table['n'] = 7
+  #     table.cas_bytes('n', '8', 0x54020000, table.gets_bytes('n').last) # => true
+  #
+  # @!method set_bytes(key, bytes, flags, ttl: nil, tags: nil)
   #   Stores bytes with these flags, as another program would.
   #   @return [true]
   #   @example
