@@ -16,7 +16,7 @@ require 'tavola/log'
 #   @return [Array<String>]
 #   @example
 #     Tavola.open('carts').close
-#     Tavola.tables.map { |path| File.basename(path) } # => ['carts']
+#     Tavola.tables.any? { |path| path.end_with?('/carts') } # => true
 #
 # @!method self.remove(name, any_owner: false)
 #   Removes the file of a table. Processes that have it open keep it until they close it.

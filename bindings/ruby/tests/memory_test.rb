@@ -3,7 +3,6 @@
 require_relative 'helper'
 require 'open3'
 require 'rbconfig'
-require 'rexml/document'
 
 # Memory errors and leaks under valgrind, and memory that grows.
 class MemoryTest < TavolaTest
@@ -32,16 +31,26 @@ class MemoryTest < TavolaTest
   # of its two innermost frames; a leak, if it is among the four innermost ones. Values that were not
   # initialized are not looked for, because Ruby's garbage collector reads its whole stack.
   def ours(text)
-    document = REXML::Document.new("#{text[/\A.*?<\/valgrindoutput>/m]}")
-    document.get_elements('//error').filter_map do |error|
-      kind = error.text('kind')
-      frames = error.get_elements('stack').first.get_elements('frame')
-      near = kind.start_with?('Leak') ? frames.take(4) : frames.take(2)
-      next unless near.any? { |frame| frame.text('obj').to_s.end_with?('tavola.so') }
+    text[/\A.*?<\/valgrindoutput>/m].scan(/<error>.*?<\/error>/m).filter_map do |error|
+      kind = error[/<kind>(.*?)<\/kind>/, 1]
+      frames = error[/<stack>.*?<\/stack>/m].scan(/<frame>.*?<\/frame>/m)
+      near = frames.take(kind.start_with?('Leak') ? 4 : 2)
+      next unless near.any? { |frame| frame[/<obj>(.*?)<\/obj>/, 1].to_s.end_with?('tavola.so') }
 
-      names = frames.map { |frame| frame.text('fn') || frame.text('ip') }
+      names = frames.map { |frame| frame[/<fn>(.*?)<\/fn>/, 1] || '?' }
       "#{kind}: #{names.join(' < ')}"
     end
+  end
+
+  def test_the_filter_finds_what_is_ours
+    frame = ->(object) { "<frame><obj>/x/#{object}</obj><fn>f</fn></frame>" }
+    error = lambda do |kind, *objects|
+      "<error><kind>#{kind}</kind><stack>#{objects.map(&frame).join}</stack></error>"
+    end
+    text = "#{error.call('InvalidRead', 'libruby.so', 'libruby.so', 'tavola.so')}" \
+           "#{error.call('InvalidWrite', 'vgpreload.so', 'tavola.so')}" \
+           "#{error.call('Leak_DefinitelyLost', 'vg.so', 'libruby.so', 'tavola.so')}</valgrindoutput>"
+    assert_equal ['InvalidWrite: f < f', 'Leak_DefinitelyLost: f < f < f'], ours(text)
   end
 
   def resident_kb
