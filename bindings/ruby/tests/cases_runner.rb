@@ -72,8 +72,8 @@ class CasesRunner
     end
   end
 
-  # {"hex": ...} are bytes, {"saved": ...} is an earlier result, {"float": ...} what JSON cannot say,
-  # and {"repeat": ...} a long value.
+  # {"hex": ...} are bytes, {"saved": ...} is an earlier result, {"float": ...} what JSON cannot
+  # say, and {"repeat": ...} a long value.
   def wanted(value)
     case value
     when Hash

@@ -38,8 +38,8 @@ class ExamplesTest < TavolaTest
     end
   end
 
-  NEEDS = { 'active_support' => 'active_support/cache/tavola_store', 'rack/' => 'rack/session/tavola',
-            'moneta' => 'moneta/adapters/tavola' }.freeze
+  NEEDS = { 'active_support' => 'active_support/cache/tavola_store',
+            'rack/' => 'rack/session/tavola', 'moneta' => 'moneta/adapters/tavola' }.freeze
 
   def self.add(one)
     define_method("test_#{one.name}") do

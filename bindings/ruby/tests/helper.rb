@@ -72,10 +72,14 @@ class TavolaTest < Minitest::Test
 
   # Waits until the block is true, for at most some seconds.
   def eventually(seconds = 20)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
+    deadline = monotonic + seconds
     until yield
-      flunk 'it did not happen in time' if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      flunk 'it did not happen in time' if monotonic > deadline
       sleep 0.005
     end
+  end
+
+  def monotonic
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end

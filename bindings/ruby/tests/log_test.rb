@@ -96,7 +96,10 @@ class LogTest < TavolaTest
   def test_lines_of_many_processes_and_threads
     pids = Array.new(3) do |i|
       child do
-        Array.new(2) { |j| Thread.new { 100.times { |n| log.info("#{i} #{j} #{n}") } } }.each(&:join)
+        threads = Array.new(2) do |j|
+          Thread.new { 100.times { |n| log.info("#{i} #{j} #{n}") } }
+        end
+        threads.each(&:join)
       end
     end
     pids.each { |pid| assert_child(pid) }

@@ -27,9 +27,9 @@ class MemoryTest < TavolaTest
     assert_equal [], ours(File.read(xml))
   end
 
-  # Ruby frees little at its end, which valgrind reports. An error is ours if the extension is in one
-  # of its two innermost frames; a leak, if it is among the four innermost ones. Values that were not
-  # initialized are not looked for, because Ruby's garbage collector reads its whole stack.
+  # Ruby frees little at its end, which valgrind reports. An error is ours if the extension is in
+  # one of its two innermost frames; a leak, if it is among the four innermost ones. Values that
+  # were not initialized are not looked for, because Ruby's garbage collector reads its whole stack.
   def ours(text)
     text[/\A.*?<\/valgrindoutput>/m].scan(/<error>.*?<\/error>/m).filter_map do |error|
       kind = error[/<kind>(.*?)<\/kind>/, 1]
@@ -49,7 +49,8 @@ class MemoryTest < TavolaTest
     end
     text = "#{error.call('InvalidRead', 'libruby.so', 'libruby.so', 'tavola.so')}" \
            "#{error.call('InvalidWrite', 'vgpreload.so', 'tavola.so')}" \
-           "#{error.call('Leak_DefinitelyLost', 'vg.so', 'libruby.so', 'tavola.so')}</valgrindoutput>"
+           "#{error.call('Leak_DefinitelyLost', 'vg.so', 'libruby.so', 'tavola.so')}" \
+           '</valgrindoutput>'
     assert_equal ['InvalidWrite: f < f', 'Leak_DefinitelyLost: f < f < f'], ours(text)
   end
 

@@ -4,8 +4,8 @@ require_relative 'helper'
 require 'open3'
 require 'rbconfig'
 
-# The owners' own tests, from the sources of Debian's packages: Rails' behaviours of cache stores, and
-# Ruby's test of PStore. The sources are kept in target/ and never committed.
+# The owners' own tests, from the sources of Debian's packages: Rails' behaviours of cache stores,
+# and Ruby's test of PStore. The sources are kept in target/ and never committed.
 class PeersTest < TavolaTest
   LIMIT = 600
   FOLDER = File.join(ENV['CARGO_TARGET_DIR'] || File.expand_path('../../../target', __dir__),

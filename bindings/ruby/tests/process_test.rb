@@ -96,8 +96,9 @@ class ProcessTest < TavolaTest
   def test_nothing_is_closed_twice_at_the_end
     out = script(<<~RUBY)
       table = Tavola.open('test')
-      $kept = [table, table.each, table.watch('a'), table.fetch_tags('x'), Tavola::Queue.open('jobs'),
-               Tavola::Log.open('log', stderr: false).reader, Tavola.open('other', capacity: 1 << 20)]
+      $kept = [table, table.each, table.watch('a'), table.fetch_tags('x'),
+               Tavola::Queue.open('jobs'), Tavola::Log.open('log', stderr: false).reader,
+               Tavola.open('other', capacity: 1 << 20)]
       table.close
       at_exit { Tavola.open('test') { |one| one['last'] = 'word' } }
       ObjectSpace.each_object(Tavola::Table).count

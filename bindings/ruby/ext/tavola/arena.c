@@ -1,5 +1,5 @@
-// Memory for bytes that callbacks of the library copy. It does not use Ruby, so it works without the
-// GVL, and a lack of memory is noted and not raised.
+// Memory for bytes that callbacks of the library copy. It does not use Ruby, so it works without
+// the GVL, and a lack of memory is noted and not raised.
 
 #include "tavola_ruby.h"
 

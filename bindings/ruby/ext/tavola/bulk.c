@@ -1,5 +1,5 @@
-// Many keys in one call. More than TVL_SHORT_BATCH keys run without the GVL, so the strings are then
-// frozen copies, which share their bytes with the originals.
+// Many keys in one call. More than TVL_SHORT_BATCH keys run without the GVL, so the strings are
+// then frozen copies, which share their bytes with the originals.
 
 #include "tavola_ruby.h"
 

@@ -7,8 +7,8 @@ require 'mkmf'
 
 root = File.expand_path('../..', __dir__)
 
-# Where `libtavola.a` and `tavola.h` are: named by the environment, or shipped with the gem, or built
-# in the checkout.
+# Where `libtavola.a` and `tavola.h` are: named by the environment, or shipped with the gem, or
+# built in the checkout.
 places = [
   [ENV['TAVOLA_LIB_DIR'], ENV['TAVOLA_INCLUDE_DIR']],
   [File.join(root, 'vendor', 'lib'), File.join(root, 'vendor', 'include')],

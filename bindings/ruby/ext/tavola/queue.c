@@ -116,8 +116,8 @@ static VALUE pop_end(VALUE user) {
   return Qnil;
 }
 
-// Pops an element of one of the two queues. Returns nil if none came in time. A handle that holds an
-// element stays open until `put`, `finish` or `give_back`, even if it is closed meanwhile.
+// Pops an element of one of the two queues. Returns nil if none came in time. A handle that holds
+// an element stays open until `put`, `finish` or `give_back`, even if it is closed meanwhile.
 static VALUE pop_from(VALUE self, VALUE timeout, bool is_jobs) {
   queue_handle *handle = queue_of(self);
   popping pop = {handle, is_jobs ? handle->jobs : handle->free, 0, 0, TAVOLA_EMPTY};

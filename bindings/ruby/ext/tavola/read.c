@@ -1,5 +1,5 @@
-// Reading one key. The value goes straight into memory of its own kind: a short one to the stack, and
-// from there to the object that it is; a long one into the string that is returned.
+// Reading one key. The value goes straight into memory of its own kind: a short one to the stack,
+// and from there to the object that it is; a long one into the string that is returned.
 
 #include "tavola_ruby.h"
 
@@ -164,7 +164,8 @@ static VALUE table_value_bytesize(VALUE self, VALUE key) {
   return tvl_check(status) == TAVOLA_NOT_FOUND ? Qnil : SIZET2NUM(len);
 }
 
-// `compute` without a time stores a value for a thousand years, which is the longest time of a lease.
+// `compute` without a time stores a value for a thousand years, which is the longest time of a
+// lease.
 #define AS_GOOD_AS_NEVER_MS (900LL * 365 * 24 * 60 * 60 * 1000)
 
 // Whole seconds, rounded up; nil if the key is missing or never expires.

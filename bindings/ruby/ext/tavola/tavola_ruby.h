@@ -3,8 +3,8 @@
  *
  * Three rules hold everywhere:
  *
- * - No Ruby exception passes through the library. Its callbacks do not call Ruby: they copy bytes to
- *   memory of ours, and the Ruby objects are built after the call.
+ * - No Ruby exception passes through the library. Its callbacks do not call Ruby: they copy bytes
+ *   to memory of ours, and the Ruby objects are built after the call.
  * - A call that may take long runs without the GVL. It gets copies of what it needs, and holds the
  *   handle with `tvl_enter` and `tvl_leave`, so that a `close` in another thread waits for it.
  * - All fields of a handle are read and written with the GVL held.

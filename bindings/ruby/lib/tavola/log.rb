@@ -7,8 +7,8 @@ module Tavola
   # call. A line is kept even if its writer is killed right after. Lines can be read until they are
   # overwritten; `tavola log` in the shell shows them, follows them, and writes them to a file.
   #
-  # While no drain writes the lines out, each line is also shown on standard error, unless the log is
-  # opened with `stderr: false`.
+  # While no drain writes the lines out, each line is also shown on standard error, unless the log
+  # is opened with `stderr: false`.
   #
   # @!method line(level, text)
   #   Writes a line of a level of {LEVELS}, by its number.
@@ -226,9 +226,9 @@ module Tavola
     end
   end
 
-  # A Logger that writes to a shared log. The level of a line is a field of it, and time, process and
-  # thread are those of the log; so the text is only the message, with the name of the program before
-  # it if there is one.
+  # A Logger that writes to a shared log. The level of a line is a field of it, and time, process
+  # and thread are those of the log; so the text is only the message, with the name of the program
+  # before it if there is one.
   #
   # @example
   #   logger = Tavola::Logger.new(log, progname: 'web')

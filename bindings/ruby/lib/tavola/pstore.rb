@@ -8,11 +8,12 @@ module Tavola
   #
   # All roots together are one value of a table, stored with Marshal under one key; so a transaction
   # costs as much as all its roots, as with PStore. A transaction that writes holds a lock of the
-  # table ({Table#lock}) and stores the value with compare-and-swap, so nothing is lost when a process
-  # dies: its transaction has not happened. Marshal can run code that the writer of the table chose.
+  # table ({Table#lock}) and stores the value with compare-and-swap, so nothing is lost when a
+  # process dies: its transaction has not happened. Marshal can run code that the writer of the
+  # table chose.
   #
-  # A table in `/dev/shm` is gone after a restart of the machine. A path on a disk survives it, but a
-  # power cut can lose what was written last, with `ultra_safe` as well as without.
+  # A table in `/dev/shm` is gone after a restart of the machine. A path on a disk survives it, but
+  # a power cut can lose what was written last, with `ultra_safe` as well as without.
   #
   # @example
   #   store = Tavola::PStore.new('settings')

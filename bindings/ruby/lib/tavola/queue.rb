@@ -5,9 +5,9 @@ module Tavola
   # Any number of processes push and pop at the same time. `tavola queue` in the shell uses the same
   # queues.
   #
-  # A job that a process has popped with a block is held until the block has ended. If the process is
-  # killed before, the job returns to the end of the queue at the next {#pop} that finds the queue
-  # empty, or with {#reclaim}. So a job may run twice, and none is lost.
+  # A job that a process has popped with a block is held until the block has ended. If the process
+  # is killed before, the job returns to the end of the queue at the next {#pop} that finds the
+  # queue empty, or with {#reclaim}. So a job may run twice, and none is lost.
   #
   # A job is a string, unless the queue is opened with a serializer. A queue has a fixed number of
   # places, and a longest job; its memory is allocated when it is created.
@@ -113,8 +113,9 @@ module Tavola
     # Takes the first job. Waits until there is one; the GVL is released meanwhile.
     #
     # With a block, the job is done when the block ends, and the value of the block is returned. If
-    # the block does not end normally (an exception, `break`, Thread#kill), or the process is killed,
-    # the job returns to the end of the queue. Without a block, the job is done when it is returned.
+    # the block does not end normally (an exception, `break`, Thread#kill), or the process is
+    # killed, the job returns to the end of the queue. Without a block, the job is done when it is
+    # returned.
     #
     # @param non_block [Boolean] true: raises ThreadError if the queue is empty
     # @param timeout [Numeric, nil] how many seconds to wait; nil is no limit
@@ -182,7 +183,8 @@ module Tavola
 
     def use(serializer)
       @serializer = { json: JSON, marshal: Marshal }.fetch(serializer, serializer)
-      return if @serializer.nil? || (@serializer.respond_to?(:dump) && @serializer.respond_to?(:load))
+      return if @serializer.nil?
+      return if @serializer.respond_to?(:dump) && @serializer.respond_to?(:load)
 
       raise ArgumentError, 'serializer is nil, :json, :marshal, or an object with dump and load'
     end

@@ -12,10 +12,10 @@ require 'tavola/table/state'
 module Tavola
   # A table of keys and values in shared memory, with the manners of a Hash.
   #
-  # Keys are strings of any bytes. A Symbol or an Integer as a key stands for its text, and keys come
-  # back as strings. Values are strings, numbers, true, false, nil, and arrays and hashes of them
-  # with strings as keys (JSON); other languages read the same values. With `serializer: :marshal`
-  # all other objects can be stored, too.
+  # Keys are strings of any bytes. A Symbol or an Integer as a key stands for its text, and keys
+  # come back as strings. Values are strings, numbers, true, false, nil, and arrays and hashes of
+  # them with strings as keys (JSON); other languages read the same values. With `serializer:
+  # :marshal` all other objects can be stored, too.
   #
   # Threads may share a table. A forked child uses the tables of its parent, without any hook. A
   # Ractor opens its own. The GVL is held for a short call, and released for waits, scans and
@@ -37,11 +37,11 @@ module Tavola
   #   @param background [Boolean] true: the handle may start a thread for maintenance
   #   @param core_dumps [Boolean] true: core dumps include the bytes of the table
   #   @param any_owner [Boolean] true: opens the table of another user in a directory like `/tmp`
-  #   @param lock_timeout [Numeric] how many seconds a call waits for a lock whose holder is stopped,
-  #     before it raises {BusyError}; without limit by default
-  #   @param serializer [nil, :marshal, #dump] what stores other objects than those of JSON: Marshal,
-  #     or an object with `dump` and `load`. Marshal can run code that the writer of the table
-  #     chose, so use it only for tables that you trust.
+  #   @param lock_timeout [Numeric] how many seconds a call waits for a lock whose holder is
+  #     stopped, before it raises {BusyError}; without limit by default
+  #   @param serializer [nil, :marshal, #dump] what stores other objects than those of JSON:
+  #     Marshal, or an object with `dump` and `load`. Marshal can run code that the writer of the
+  #     table chose, so use it only for tables that you trust.
   #   @yield [table] with a block, the table is closed at its end, and its value is returned
   #   @return [Table]
   #   @example A cache of 64 MiB that all workers share
@@ -115,8 +115,8 @@ module Tavola
   #     table.serializer # => nil
   #
   # @!method lock_timeout=(seconds)
-  #   Limits how long a call waits for a lock of the table whose holder lives, but is stopped. nil is
-  #   no limit.
+  #   Limits how long a call waits for a lock of the table whose holder lives, but is stopped. nil
+  #   is no limit.
   #   @example
   #     table.lock_timeout = 0.5
   #

@@ -12,8 +12,8 @@ require 'tavola'
 
 module ActiveSupport
   module Cache
-    # A cache store of Rails in a table of shared memory: all workers of a machine share it, without a
-    # server.
+    # A cache store of Rails in a table of shared memory: all workers of a machine share it, without
+    # a server.
     #
     #   config.cache_store = :tavola_store, 'pages', { capacity: 64.megabytes, expires_in: 1.hour }
     #
@@ -80,8 +80,8 @@ module ActiveSupport
           table.is_a?(Tavola::Table)
       end
 
-      # Adds to a number. A missing key begins at 0. A value that was not written with `raw: true` is
-      # raw afterwards.
+      # Adds to a number. A missing key begins at 0. A value that was not written with `raw: true`
+      # is raw afterwards.
       # @return [Integer, nil] nil: the table has an error
       # @example
       #   cache = ActiveSupport::Cache::TavolaStore.new('pages')
@@ -99,8 +99,8 @@ module ActiveSupport
         count(:decrement, name, amount, options)
       end
 
-      # Removes the entries whose names match a Regexp, or a pattern of a shell (`page/*`) as a String.
-      # It looks at every key of the table.
+      # Removes the entries whose names match a Regexp, or a pattern of a shell (`page/*`) as a
+      # String. It looks at every key of the table.
       # @example
       #   cache = ActiveSupport::Cache::TavolaStore.new('pages')
       #   cache.write('page/1', 'one')

@@ -10,8 +10,8 @@ module Moneta
     #   require 'moneta/adapters/tavola'
     #   store = Moneta.new(:Tavola, table: 'cache', expires: 60)
     #
-    # Values and keys are strings, as for every adapter; Moneta's transformers serialize them before.
-    # The table knows times, so no proxy for `expires` is needed.
+    # Values and keys are strings, as for every adapter; Moneta's transformers serialize them
+    # before. The table knows times, so no proxy for `expires` is needed.
     #
     # @example
     #   store = Moneta::Adapters::Tavola.new(table: 'cache')
@@ -30,7 +30,8 @@ module Moneta
       #   @option options [Numeric] :expires the time of keys that get no other
       #   @option options the others are those of {::Tavola::Table.open}
       #   @example
-      #     Moneta::Adapters::Tavola.new(table: 'cache', capacity: 8 << 20).backend.capacity # => 8 << 20
+      #     store = Moneta::Adapters::Tavola.new(table: 'cache', capacity: 8 << 20)
+      #     store.backend.capacity # => 8 << 20
       backend { |table: 'moneta', **options| ::Tavola.open(table, **options) }
 
       # Returns whether a key exists. With `expires:` it gets a new time.

@@ -15,8 +15,11 @@ module Rack
     #
     # @example
     #   require 'rack'
-    #   app = ->(env) { [200, {}, [(env['rack.session']['n'] = env['rack.session']['n'].to_i + 1).to_s]] }
-    #   stack = Rack::Session::Tavola.new(app, table: 'sessions')
+    #   count = lambda do |env|
+    #     session = env['rack.session']
+    #     [200, {}, [(session['n'] = session['n'].to_i + 1).to_s]]
+    #   end
+    #   stack = Rack::Session::Tavola.new(count, table: 'sessions')
     #   first = Rack::MockRequest.new(stack).get('/')
     #   cookie = first['Set-Cookie'].split(';').first
     #   Rack::MockRequest.new(stack).get('/', 'HTTP_COOKIE' => cookie).body # => '2'
@@ -25,8 +28,8 @@ module Rack
       attr_reader :table
 
       # @param app [#call]
-      # @param options [Hash] those of Rack's sessions; `table:` a table or its name; `namespace:` what
-      #   keys begin with; `capacity:`, `max_size:` and `mode:` for a new table
+      # @param options [Hash] those of Rack's sessions; `table:` a table or its name; `namespace:`
+      #   what keys begin with; `capacity:`, `max_size:` and `mode:` for a new table
       # @example
       #   Rack::Session::Tavola.new(->(_) {}, table: 'sessions').table.size # => 0
       def initialize(app, options = {})

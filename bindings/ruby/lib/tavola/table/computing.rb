@@ -47,8 +47,8 @@ module Tavola
     end
 
     # Returns a proc that does what the block does, and keeps its values in the table: one for each
-    # list of arguments. The options are those of {#compute}. Arguments are strings, symbols, numbers,
-    # true, false, nil, and arrays and hashes of them.
+    # list of arguments. The options are those of {#compute}. Arguments are strings, symbols,
+    # numbers, true, false, nil, and arrays and hashes of them.
     #
     # @param name [String, Symbol] what the keys begin with
     # @return [Proc]

@@ -4,8 +4,8 @@ module Tavola
   # Locks over processes, and watches of keys.
   #
   # A lock is a lease on a key of its own, under which nothing is stored. If its holder dies, in any
-  # way, the next one gets the lock within about 10 ms. A holder that is stopped keeps it for `limit`
-  # seconds at most.
+  # way, the next one gets the lock within about 10 ms. A holder that is stopped keeps it for
+  # `limit` seconds at most.
   class Table
     # Keys of locks begin with this.
     LOCK_PREFIX = "\0tavola lock\0".b.freeze

@@ -21,8 +21,8 @@ module Tavola
   #
   # @!method fetch_tags(*names)
   #   Returns the handles of tags, for `tags:`. Fetch them before you load the source data of a
-  #   value: if a tag is invalidated meanwhile, the key is then missing from the beginning. {#compute}
-  #   does this by itself.
+  #   value: if a tag is invalidated meanwhile, the key is then missing from the beginning.
+  #   {#compute} does this by itself.
   #   @return [Tags]
   #   @example
   #     tags = table.fetch_tags('home', 'user:7')
@@ -32,8 +32,8 @@ module Tavola
   class Table
   end
 
-  # Handles of tags, from {Table#fetch_tags}. Do not keep them for long: a cache may evict a tag that
-  # no key was set or read with for a while.
+  # Handles of tags, from {Table#fetch_tags}. Do not keep them for long: a cache may evict a tag
+  # that no key was set or read with for a while.
   #
   # @!method size
   #   Returns how many tags there are.
