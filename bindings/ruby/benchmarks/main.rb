@@ -9,6 +9,7 @@ require 'tmpdir'
 require_relative 'stores'
 require_relative 'runs'
 
+$stdout.sync = true
 rounds = 5
 json = nil
 OptionParser.new do |options|
@@ -38,13 +39,13 @@ begin
   stores = Stores.new(folder)
   puts "ruby #{RUBY_VERSION}, library #{Tavola::LIBRARY_VERSION}, median of #{rounds} rounds"
   stores.missing.each { |name, why| puts "left out: #{name}: #{why}" }
-  results = {
-    'small' => Runs.calls(stores.for_calls, 100_000, ->(i) { 'v' * (8 + i % 25) }, 200_000, rounds),
-    'large' => Runs.calls(stores.for_calls, 10_000, ->(_) { 'v' * 8192 }, 20_000, rounds),
-    'tavola' => Runs.own_calls(100_000, rounds)
-  }
+  results = {}
+  short = ->(i) { 'v' * (8 + i % 25) }
+  results['small'] = Runs.calls(stores.for_calls, 100_000, short, 200_000, rounds)
   show('100,000 keys, values of 8 to 32 bytes, per call', %w[get put miss], results['small'])
+  results['large'] = Runs.calls(stores.for_calls, 10_000, ->(_) { 'v' * 8192 }, 20_000, rounds)
   show('10,000 keys, values of 8 KB, per call', %w[get put miss], results['large'])
+  results['tavola'] = Runs.own_calls(100_000, rounds)
   show('other calls of a table, values of 8 to 32 bytes, per key', ['ns'], results['tavola'])
   [10, 100, 1000].each do |records|
     rows = Runs.records(stores.for_records, records, 10_000, rounds)

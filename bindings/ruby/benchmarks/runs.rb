@@ -69,7 +69,8 @@ module Runs
   end
 
   def fill(store, names, values)
-    names.each_with_index { |name, i| store.put.call(name, values[i % values.size]) }
+    pairs = names.each_with_index.map { |name, i| [name, values[i % values.size]] }
+    store.fill ? store.fill.call(pairs) : pairs.each { |name, value| store.put.call(name, value) }
   end
 
   def own_calls(keys, rounds)

@@ -5,8 +5,8 @@ require 'tavola/pstore'
 
 # The stores that are measured, each as an object with `get`, `put` and `close`.
 class Stores
-  # Wraps two lambdas, which cost the same for each store.
-  Store = Struct.new(:get, :put, :slow, keyword_init: true)
+  # Wraps lambdas, which cost the same for each store. `fill` sets many keys, if `put` is too slow.
+  Store = Struct.new(:get, :put, :fill, keyword_init: true)
 
   # Why a store is left out, by its name.
   attr_reader :missing
@@ -62,8 +62,7 @@ class Stores
     options = name.first == :memory_store ? [{ size: 1 << 30 }] : []
     cache = ActiveSupport::Cache.lookup_store(*name, *options)
     cache.silence!
-    Store.new(get: ->(key) { cache.read(key) }, put: ->(key, value) { cache.write(key, value) },
-              slow: name.first != :tavola_store)
+    Store.new(get: ->(key) { cache.read(key) }, put: ->(key, value) { cache.write(key, value) })
   rescue LoadError => error
     @missing['ActiveSupport'] = error.message
     nil
@@ -74,8 +73,7 @@ class Stores
     require 'dalli'
     socket = memcached or return
     client = Dalli::Client.new(socket, serializer: Plain, compress: false)
-    Store.new(get: ->(key) { client.get(key) }, put: ->(key, value) { client.set(key, value) },
-              slow: true)
+    Store.new(get: ->(key) { client.get(key) }, put: ->(key, value) { client.set(key, value) })
   rescue LoadError => error
     @missing['Dalli'] = error.message
     nil
@@ -112,7 +110,8 @@ class Stores
   def pstore(owner, name)
     store = owner.new(name)
     Store.new(get: ->(key) { store.transaction(true) { store[key] } },
-              put: ->(key, value) { store.transaction { store[key] = value } }, slow: true)
+              put: ->(key, value) { store.transaction { store[key] = value } },
+              fill: ->(pairs) { store.transaction { pairs.each { |k, v| store[k] = v } } })
   end
 
   def pstore_files
@@ -120,7 +119,6 @@ class Stores
     FileUtils.mkdir_p(folder)
     open = ->(key) { ::PStore.new(File.join(folder, key)) }
     Store.new(get: ->(key) { (store = open.(key)).transaction(true) { store[key] } },
-              put: ->(key, value) { (store = open.(key)).transaction { store[key] = value } },
-              slow: true)
+              put: ->(key, value) { (store = open.(key)).transaction { store[key] = value } })
   end
 end

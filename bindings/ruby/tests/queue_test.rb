@@ -157,6 +157,8 @@ class QueueTest < TavolaTest
     200.times { |i| queue.push("job #{i}", timeout: 30) }
     stop(victim)
     @children.delete(victim)
+    # What the victim held comes before the ends.
+    queue.reclaim
     3.times { queue.push('stop', timeout: 30) }
     workers.each { |pid| assert_child(pid) }
     missing = (0...200).reject { |i| table.key?("done job #{i}") }
@@ -168,5 +170,44 @@ class QueueTest < TavolaTest
     jobs << 'a'
     assert_equal table.path, jobs.path
     assert_equal 'a', Tavola::Queue.open('mails', table: table).pop
+  end
+
+  # The form of `tavola queue`: the length plus 1 as 4 bytes, little-endian, and the job. A job that
+  # is not text has the highest bit set, and flags before its bytes.
+  def test_the_form_that_other_programs_read
+    queue << 'resize'
+    element = queue.__send__(:pop_job, 0)
+    assert_equal ['resize', false], queue.__send__(:read, element)
+    queue.__send__(:finish, element)
+    # `finish` has cleared the word.
+    assert place_of("\0\0\0\0resize")
+    queue << 'resize'
+    assert place_of("\x07\0\0\0resize")
+  end
+
+  def test_jobs_of_other_languages_that_are_not_text
+    { ['-5', 0x54020000] => -5, ['[1,2]', 0x54040000] => [1, 2], ["\xff", 0] => "\xff".b,
+      ['x', 0x54100000] => 'x'.b }.each do |(bytes, flags), value|
+      head = [(bytes.bytesize + 1) | 0x80000000, flags].pack('VV')
+      assert_equal [value, true], read_raw(head + bytes.b)
+    end
+    assert_nil read_raw([0x80000000].pack('V'))
+    assert_nil read_raw([102].pack('V'))
+  end
+
+  # Where bytes are in the file of the queue.
+  def place_of(bytes)
+    File.binread(queue.path, 16 << 20).index(bytes.b)
+  end
+
+  # Writes bytes to an element as another program would, by the file of the queue.
+  def read_raw(bytes)
+    queue.push('marker of the element')
+    element = queue.__send__(:pop_job, 0)
+    at = place_of("\x16\0\0\0marker of the element")
+    File.open(queue.path, 'r+b') { |file| file.pwrite(bytes, at) }
+    queue.__send__(:read, element)
+  ensure
+    queue.__send__(:finish, element)
   end
 end

@@ -7,6 +7,8 @@
 #include "tavola_ruby.h"
 
 #define PREFIX 4
+// A job of another language that is not text: flags follow the word, and the value follows them.
+#define HAS_FLAGS 0x80000000u
 
 typedef struct {
   tavola_pool *pool;
@@ -17,6 +19,8 @@ typedef struct {
 } queue_handle;
 
 static VALUE pool_class;
+// What decodes a value without a serializer.
+static const tvl_handle plain = {.kind = TVL_PLAIN, .serializer = Qnil};
 
 static void close_now(queue_handle *handle) {
   tavola_queue_close(handle->jobs);
@@ -137,10 +141,14 @@ static VALUE queue_pop_free(VALUE self, VALUE timeout) { return pop_from(self, t
 
 static VALUE queue_pop_job(VALUE self, VALUE timeout) { return pop_from(self, timeout, true); }
 
-static uint32_t word_of(const queue_handle *handle, uint32_t element) {
+static uint32_t word_at(const queue_handle *handle, uint32_t element, uint32_t at) {
   unsigned char word[PREFIX] = {0};
-  tvl_check(tavola_pool_read(handle->pool, element, 0, word, PREFIX));
+  tvl_check(tavola_pool_read(handle->pool, element, at, word, PREFIX));
   return word[0] | (uint32_t)word[1] << 8 | (uint32_t)word[2] << 16 | (uint32_t)word[3] << 24;
+}
+
+static uint32_t word_of(const queue_handle *handle, uint32_t element) {
+  return word_at(handle, element, 0);
 }
 
 static void set_word(const queue_handle *handle, uint32_t element, uint32_t value) {
@@ -162,17 +170,24 @@ static VALUE queue_put(VALUE self, VALUE element, VALUE job) {
   return self;
 }
 
-// Returns the bytes of the job of an element that this process holds; nil if it has no job.
+// Returns the job of an element that this process holds, and whether it is a value that needs no
+// serializer; nil if it has no job.
 static VALUE queue_read(VALUE self, VALUE element) {
   queue_handle *handle = holder_of(self);
   uint32_t number = NUM2UINT(element);
-  uint32_t word = word_of(handle, number);
-  if (word == 0 || word - 1 > most_bytes(handle)) return Qnil;
+  uint32_t word = word_of(handle, number), start = PREFIX, flags = 0;
+  if ((word & HAS_FLAGS) != 0 && most_bytes(handle) >= PREFIX) {
+    flags = word_at(handle, number, PREFIX);
+    start += PREFIX;
+    word &= ~HAS_FLAGS;
+  }
+  if (word == 0 || word - 1 > most_bytes(handle) - (start - PREFIX)) return Qnil;
   VALUE job = rb_str_buf_new((long)word);
-  tvl_check(tavola_pool_read(handle->pool, number, PREFIX, RSTRING_PTR(job), word - 1));
-  VALUE text = tvl_text(RSTRING_PTR(job), word - 1);
+  tvl_check(tavola_pool_read(handle->pool, number, start, RSTRING_PTR(job), word - 1));
+  VALUE value = start == PREFIX ? tvl_text(RSTRING_PTR(job), word - 1)
+                                : tvl_decode(&plain, flags, RSTRING_PTR(job), word - 1);
   RB_GC_GUARD(job);
-  return text;
+  return rb_assoc_new(value, TVL_BOOL(start != PREFIX));
 }
 
 // Ends a job: its place is free again.

@@ -221,10 +221,10 @@ module Tavola
 
     def work(element)
       is_done = false
-      bytes = read(element)
-      raise Error, "element #{element} is not a job; another program uses #{path}" unless bytes
+      job, is_value = read(element)
+      raise Error, "element #{element} is not a job; another program uses #{path}" if is_value.nil?
 
-      job = load(bytes)
+      job = load(job) unless is_value
       unless block_given?
         is_done = true
         return job
