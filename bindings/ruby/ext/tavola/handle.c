@@ -5,11 +5,13 @@
 static void mark(void *user) {
   tvl_handle *handle = user;
   rb_gc_mark_movable(handle->serializer);
+  rb_gc_mark_movable(handle->spare);
 }
 
 static void compact(void *user) {
   tvl_handle *handle = user;
   handle->serializer = rb_gc_location(handle->serializer);
+  handle->spare = rb_gc_location(handle->spare);
 }
 
 static void release(void *user) {
@@ -160,6 +162,7 @@ static VALUE open_with(VALUE class, open_fn open, VALUE name, VALUE given) {
   handle->fixed = -1;
   handle->busy_ms = how.busy_ms;
   RB_OBJ_WRITE(self, &handle->serializer, how.serializer);
+  handle->spare = Qnil;
   tvl_check(open(path, &how.options, &handle->table));
   tvl_check(tavola_set_lock_timeout(handle->table, TVL_BUSY_MS));
   RB_GC_GUARD(name);

@@ -4,6 +4,8 @@
 #include "tavola_ruby.h"
 
 #define SHORT 1024
+// The most room that a table keeps for the next read.
+#define MOST_SPARE (256 * 1024)
 
 // Reads a value into `buffer`.
 static tavola_status read_into(tvl_handle *handle, VALUE key, tavola_buffer *buffer,
@@ -21,10 +23,31 @@ static void expect(tvl_handle *handle, size_t len) {
   handle->expected = len >= expected ? len : expected - (expected - len) / 8;
 }
 
+// Returns a string with room for so many bytes, or more.
+static VALUE take_room(tvl_handle *handle, size_t *capacity) {
+  VALUE spare = handle->spare;
+  handle->spare = Qnil;
+  if (!NIL_P(spare) && rb_str_capacity(spare) >= *capacity) {
+    *capacity = rb_str_capacity(spare);
+    return spare;
+  }
+  return rb_str_buf_new((long)*capacity);
+}
+
+// Keeps the room of a read that found no value, or a short one.
+static void keep_room(VALUE self, tvl_handle *handle, VALUE string, size_t capacity) {
+  if (capacity <= MOST_SPARE) {
+    RB_OBJ_WRITE(self, &handle->spare, string);
+  } else {
+    rb_str_resize(string, 0);
+    expect(handle, 0);
+  }
+}
+
 static VALUE read_long(VALUE self, tvl_handle *handle, VALUE key, size_t capacity,
                        const tavola_attributes *touch, tavola_attributes *has, uint64_t *token) {
   for (;;) {
-    VALUE string = rb_str_buf_new((long)capacity);
+    VALUE string = take_room(handle, &capacity);
     tavola_buffer buffer = TAVOLA_BUFFER(RSTRING_PTR(string), capacity);
     tavola_status status;
     TVL_WRITE(self, handle, status, read_into(handle, key, &buffer, touch, has, token));
@@ -32,11 +55,14 @@ static VALUE read_long(VALUE self, tvl_handle *handle, VALUE key, size_t capacit
       capacity = buffer.len;
       continue;
     }
-    if (tvl_check(status) == TAVOLA_NOT_FOUND) return Qundef;
+    if (tvl_check(status) == TAVOLA_NOT_FOUND) {
+      keep_room(self, handle, string, capacity);
+      return Qundef;
+    }
     expect(handle, buffer.len);
     if (buffer.len <= SHORT) {
       VALUE value = tvl_decode(handle, has->flags, RSTRING_PTR(string), buffer.len);
-      rb_str_resize(string, 0);
+      keep_room(self, handle, string, capacity);
       return value;
     }
     rb_str_set_len(string, (long)buffer.len);

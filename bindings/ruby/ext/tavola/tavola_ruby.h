@@ -36,6 +36,7 @@ typedef enum { TVL_PLAIN, TVL_MARSHAL, TVL_OBJECT } tvl_serializer;
 typedef struct {
   tavola_table *table;  // NULL: closed.
   VALUE serializer;     // For TVL_OBJECT, else nil.
+  VALUE spare;          // Room for a long value that a read did not need, or nil.
   tvl_serializer kind;
   int fixed;            // 1: fixed lengths, so no flags; 0: not; -1: not known yet.
   size_t users;         // Calls that are under way without the GVL.
