@@ -59,8 +59,10 @@ class Stores
   def rails(*name)
     require 'active_support'
     require 'active_support/cache'
-    options = name.first == :memory_store ? [{ size: 1 << 30 }] : []
-    cache = ActiveSupport::Cache.lookup_store(*name, *options)
+    # MemoryStore does not compress unless it is asked to, so the others do not, either.
+    options = { compress: false }
+    options[:size] = 1 << 30 if name.first == :memory_store
+    cache = ActiveSupport::Cache.lookup_store(*name, options)
     cache.silence!
     Store.new(get: ->(key) { cache.read(key) }, put: ->(key, value) { cache.write(key, value) })
   rescue LoadError => error

@@ -24,6 +24,20 @@ class LockTest < TavolaTest
     assert_equal 0, table.size, 'a lock stores no key'
   end
 
+  # The key that the other languages use for a lock.
+  def test_a_lock_is_a_lease_of_a_key_that_all_languages_know
+    table["\0lock\0taken"] = 'a value'
+    error = assert_raises(Tavola::Error) { table.lock('taken') { flunk } }
+    assert_equal 'the lock taken is not free: its key has a value', error.message
+    refute table.locked?('taken')
+    table.remove("\0lock\0taken")
+    pid = child { table.compute("\0lock\0taken") { (table['begun'] = true) && sleep } }
+    eventually { table['begun'] }
+    assert table.locked?('taken')
+    stop(pid)
+    @children.delete(pid)
+  end
+
   def test_the_same_thread_may_not_lock_twice
     error = assert_raises(ThreadError) { table.lock('a') { table.lock('a') { flunk } } }
     assert_equal 'deadlock; recursive locking', error.message

@@ -7,8 +7,8 @@ module Tavola
   # way, the next one gets the lock within about 10 ms. A holder that is stopped keeps it for
   # `limit` seconds at most.
   class Table
-    # Keys of locks begin with this.
-    LOCK_PREFIX = "\0tavola lock\0".b.freeze
+    # Keys of locks begin with this in every language, so that locks hold between them.
+    LOCK_PREFIX = "\0lock\0".b.freeze
     # The longest time that a lock is held, in seconds: that of a lease.
     LOCK_LIMIT = 3600
     private_constant :LOCK_PREFIX
@@ -46,9 +46,11 @@ module Tavola
     #   table.locked?('n') # => false
     def locked?(name)
       lease = get_or_lease(LOCK_PREFIX + name.to_s.b, 1, nil, 1, nil)
+      return false unless lease.is_a?(Lease)
+
       lease.outcome == :wait
     ensure
-      lease&.close
+      lease.close if lease.is_a?(Lease)
     end
 
     # Watches a key for changes by any process. Without a block it returns a {Watch}. With a block,
