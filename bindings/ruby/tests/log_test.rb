@@ -107,6 +107,21 @@ class LogTest < TavolaTest
     assert_equal 600, texts.uniq.size
   end
 
+  def test_a_writer_waits_for_the_drain_of_another_thread
+    full = Tavola::Log.open('full', bytes: 65_536, overload: :block, stderr: false)
+    drain = full.drain
+    written = Queue.new
+    drainer = Thread.new do
+      File.open(File::NULL, 'w') { |null| drain.pass(null) && Thread.pass while written.empty? }
+    end
+    500.times { |i| full.info("line #{i} #{'x' * 1000}") }
+    written << true
+    drainer.join
+    assert_equal 0, full.dropped
+    drain.close
+    full.close
+  end
+
   def test_lines_are_shown_while_there_is_no_drain
     _out, err = capture_subprocess_io { Tavola::Log.open('shown').warn('look') }
     assert_match(/ WARN .* look$/, err)

@@ -4,6 +4,7 @@
 
 typedef struct {
   tavola_log *log;
+  size_t users;  // Lines that are under way without the GVL.
 } log_handle;
 
 typedef struct {
@@ -12,6 +13,7 @@ typedef struct {
 
 typedef struct {
   tavola_log_drain *drain;
+  bool is_busy;  // A thread writes lines out without the GVL.
 } drain_handle;
 
 static VALUE log_class, reader_class, drain_class, line_class, id_overloads[3];
@@ -73,11 +75,41 @@ static VALUE log_s_open(VALUE class, VALUE name, VALUE bytes, VALUE overload, VA
   return self;
 }
 
-// line(level, text)
+typedef struct {
+  tavola_log *log;
+  int32_t level;
+  const char *text;
+  size_t len;
+  tavola_status status;
+} line_call;
+
+static void *write_line(void *user) {
+  line_call *call = user;
+  call->status = tavola_log_line(call->log, call->level, call->text, call->len);
+  return NULL;
+}
+
+// line(level, text). A log with the policy `block` may wait for its drain, which may be a thread of
+// this process, so the GVL is released.
 static VALUE log_line(VALUE self, VALUE level, VALUE text) {
+  line_call call = {.log = log_of(self), .level = NUM2INT(level)};
+  log_handle *handle = rb_check_typeddata(self, &log_type);
   StringValue(text);
-  tvl_check(tavola_log_line(log_of(self), NUM2INT(level), TVL_BYTES(text)));
+  if (tavola_log_overload(call.log) == TAVOLA_OVERLOAD_BLOCK) {
+    text = rb_str_new_frozen(text);
+    call.text = RSTRING_PTR(text);
+    call.len = (size_t)RSTRING_LEN(text);
+    handle->users++;
+    tvl_without_gvl(write_line, &call);
+    handle->users--;
+  } else {
+    call.text = RSTRING_PTR(text);
+    call.len = (size_t)RSTRING_LEN(text);
+    write_line(&call);
+  }
   RB_GC_GUARD(text);
+  RB_GC_GUARD(self);
+  tvl_check(call.status);
   return self;
 }
 
@@ -114,6 +146,7 @@ static VALUE log_stats(VALUE self) {
 
 static VALUE log_close(VALUE self) {
   log_handle *handle = rb_check_typeddata(self, &log_type);
+  if (handle->users != 0) rb_raise(rb_eThreadError, "another thread writes a line to this log");
   tavola_log_close(handle->log);
   handle->log = NULL;
   return Qnil;
@@ -208,31 +241,56 @@ static VALUE log_drain(VALUE self) {
   return drain;
 }
 
-static tavola_log_drain *drain_of(VALUE self) {
+static drain_handle *drain_of(VALUE self) {
   drain_handle *handle = rb_check_typeddata(self, &drain_type);
   if (handle->drain == NULL) tvl_raise_closed("drain");
-  return handle->drain;
+  if (handle->is_busy) rb_raise(rb_eThreadError, "another thread uses this drain");
+  return handle;
 }
 
 static int fd_of(VALUE io) {
   return RB_INTEGER_TYPE_P(io) ? NUM2INT(io) : NUM2INT(rb_funcall(io, rb_intern("fileno"), 0));
 }
 
-// Writes the lines that are due to a descriptor, and returns how many.
-static VALUE drain_pass(VALUE self, VALUE io) {
-  size_t lines = 0;
-  tvl_check(tavola_log_drain_pass_fd(drain_of(self), fd_of(io), &lines));
-  return SIZET2NUM(lines);
+typedef struct {
+  tavola_log_drain *drain;
+  int fd;
+  size_t lines;
+  tavola_status status;
+} drain_call;
+
+static void *work_pass(void *user) {
+  drain_call *call = user;
+  call->status = tavola_log_drain_pass_fd(call->drain, call->fd, &call->lines);
+  return NULL;
 }
 
-static VALUE drain_finish(VALUE self, VALUE io) {
-  size_t lines = 0;
-  tvl_check(tavola_log_drain_finish_fd(drain_of(self), fd_of(io), &lines));
-  return SIZET2NUM(lines);
+static void *work_finish(void *user) {
+  drain_call *call = user;
+  call->status = tavola_log_drain_finish_fd(call->drain, call->fd, &call->lines);
+  return NULL;
 }
+
+// Writes lines to a descriptor without the GVL, and returns how many.
+static VALUE write_out(VALUE self, VALUE io, void *(*work)(void *)) {
+  drain_handle *handle = drain_of(self);
+  drain_call call = {.drain = handle->drain, .fd = fd_of(io)};
+  handle->is_busy = true;
+  tvl_without_gvl(work, &call);
+  handle->is_busy = false;
+  RB_GC_GUARD(io);
+  RB_GC_GUARD(self);
+  tvl_check(call.status);
+  return SIZET2NUM(call.lines);
+}
+
+static VALUE drain_pass(VALUE self, VALUE io) { return write_out(self, io, work_pass); }
+
+static VALUE drain_finish(VALUE self, VALUE io) { return write_out(self, io, work_finish); }
 
 static VALUE drain_close(VALUE self) {
   drain_handle *handle = rb_check_typeddata(self, &drain_type);
+  if (handle->drain != NULL) handle = drain_of(self);
   tavola_log_drain_close(handle->drain);
   handle->drain = NULL;
   return Qnil;

@@ -80,6 +80,7 @@ static VALUE queue_s_open(VALUE class, VALUE name, VALUE places, VALUE job_bytes
     tvl_check(tavola_pool_open(path, &options, &handle->pool));
   }
   RB_GC_GUARD(name);
+  tvl_check(tavola_pool_set_lock_timeout(handle->pool, TVL_BUSY_MS));
   tvl_check(tavola_queue_open(handle->pool, "free", &handle->free));
   tvl_check(tavola_queue_open(handle->pool, "jobs", &handle->jobs));
   return self;
@@ -101,7 +102,8 @@ typedef struct {
 static tavola_status pop_slice(void *user, uint64_t slice_ms) {
   popping *pop = user;
   if (atomic_load(&pop->handle->is_closed)) return TAVOLA_EMPTY;
-  return tavola_queue_pop_wait(pop->from, slice_ms, &pop->element);
+  tavola_status status = tavola_queue_pop_wait(pop->from, slice_ms, &pop->element);
+  return status == TAVOLA_ERR_BUSY ? TAVOLA_TIMEOUT : status;
 }
 
 static VALUE pop_body(VALUE user) {
@@ -126,7 +128,11 @@ static VALUE pop_from(VALUE self, VALUE timeout, bool is_jobs) {
   queue_handle *handle = queue_of(self);
   popping pop = {handle, is_jobs ? handle->jobs : handle->free, 0, 0, TAVOLA_EMPTY};
   pop.timeout_ms = tvl_timeout_ms(timeout);
-  pop.status = tavola_queue_pop(pop.from, &pop.element);
+  while ((pop.status = tavola_queue_pop(pop.from, &pop.element)) == TAVOLA_ERR_BUSY) {
+    rb_thread_schedule();
+    rb_thread_check_ints();
+    queue_of(self);
+  }
   if (pop.status == TAVOLA_EMPTY && pop.timeout_ms != 0) {
     handle->users++;
     rb_ensure(pop_body, (VALUE)&pop, pop_end, (VALUE)&pop);
@@ -157,6 +163,14 @@ static void set_word(const queue_handle *handle, uint32_t element, uint32_t valu
   tvl_check(tavola_pool_write(handle->pool, element, 0, word, PREFIX));
 }
 
+// Pushes an element that this process holds. While a process that was stopped in a push or pop has
+// the lock of the queue, other threads run; nothing is raised, because the element would be lost.
+static void push_to(const tavola_queue *queue, uint32_t element) {
+  tavola_status status;
+  while ((status = tavola_queue_push(queue, element)) == TAVOLA_ERR_BUSY) rb_thread_schedule();
+  tvl_check(status);
+}
+
 // Writes a job to an element that this process holds, and pushes it to `jobs`.
 static VALUE queue_put(VALUE self, VALUE element, VALUE job) {
   queue_handle *handle = holder_of(self);
@@ -164,7 +178,7 @@ static VALUE queue_put(VALUE self, VALUE element, VALUE job) {
   StringValue(job);
   tvl_check(tavola_pool_write(handle->pool, number, PREFIX, TVL_BYTES(job)));
   set_word(handle, number, (uint32_t)RSTRING_LEN(job) + 1);
-  tvl_check(tavola_queue_push(handle->jobs, number));
+  push_to(handle->jobs, number);
   RB_GC_GUARD(job);
   leave(handle);
   return self;
@@ -195,7 +209,7 @@ static VALUE queue_finish(VALUE self, VALUE element) {
   queue_handle *handle = holder_of(self);
   uint32_t number = NUM2UINT(element);
   set_word(handle, number, 0);
-  tvl_check(tavola_queue_push(handle->free, number));
+  push_to(handle->free, number);
   leave(handle);
   return Qnil;
 }
@@ -203,7 +217,7 @@ static VALUE queue_finish(VALUE self, VALUE element) {
 // Returns a job to the end of the queue.
 static VALUE queue_give_back(VALUE self, VALUE element) {
   queue_handle *handle = holder_of(self);
-  tvl_check(tavola_queue_push(handle->jobs, NUM2UINT(element)));
+  push_to(handle->jobs, NUM2UINT(element));
   leave(handle);
   return Qnil;
 }
