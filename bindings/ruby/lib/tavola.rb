@@ -44,7 +44,7 @@ require 'tavola/log'
 #     Tavola.directory == ENV['TAVOLA_DIR'] # => true
 #
 # @!method self.path_of(name)
-#   Returns the file that a name stands for. A name with a `/` is a path already.
+#   Returns the file that a name means. A name with a `/` is a path already.
 #   @return [String]
 #   @raise [BadNameError]
 #   @example

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 # The adapters for Rails, Rack and Moneta. The suites of their owners are in peers_test.rb.
 class AdaptersTest < TavolaTest
@@ -94,7 +94,7 @@ class AdaptersTest < TavolaTest
     assert_child(child { request.get('/count', 'HTTP_COOKIE' => cookie).body == '2' })
     assert_equal '3', request.get('/count', 'HTTP_COOKIE' => cookie).body
     key = stack.table.keys.first
-    refute_includes key, cookie.split('=').last, 'the key does not tell the id of the cookie'
+    refute_includes key, cookie.split('=').last, 'the key does not reveal the id of the cookie'
     assert_equal 600, stack.table.ttl(key)
     renewed = request.get('/renew', 'HTTP_COOKIE' => cookie)
     fresh = renewed['Set-Cookie'][/\A[^;]+/]

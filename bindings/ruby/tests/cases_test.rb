@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 require_relative 'cases_runner'
 
 # The cases that every language must answer alike: a test for each.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 require 'tavola/client'
 
 # The contract of Dalli's client, call by call.

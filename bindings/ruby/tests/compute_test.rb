@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 class ComputeTest < TavolaTest
   def test_a_missing_value_is_computed_and_stored

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 # A garbage collection at every allocation finds objects that are not kept.
 class GcTest < TavolaTest

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 class LockTest < TavolaTest
   def test_a_lock_excludes_threads_and_processes

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 class TableTest < TavolaTest
   def test_a_missing_key_is_nil

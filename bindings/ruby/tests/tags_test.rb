@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative 'helper'
+require_relative 'test_case'
 
 class TagsTest < TavolaTest
   def test_invalidate

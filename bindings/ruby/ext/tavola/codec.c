@@ -327,7 +327,7 @@ uint64_t tvl_timeout_ms(VALUE seconds) {
   return NIL_P(seconds) ? TVL_FOREVER : tvl_ms(seconds, "timeout");
 }
 
-// nil is the time of the table, and :never or Float::INFINITY for ever.
+// nil is the time of the table, and :never or Float::INFINITY is no limit.
 void tvl_attributes_of(VALUE ttl, uint32_t flags, tavola_attributes *attributes) {
   *attributes = (tavola_attributes)TAVOLA_INIT(tavola_attributes);
   attributes->flags = flags;

@@ -242,7 +242,7 @@ static void sort_element(void *user, uint32_t element) {
 }
 
 // Returns how many jobs of dead processes are in the queue again. While a stopped process has a
-// lock of the queue, that is none; the next call tries again.
+// lock of the queue, it returns 0; the next call tries again.
 static VALUE queue_reclaim(VALUE self) {
   reclaiming one = {queue_of(self), 0, TAVOLA_OK};
   tavola_status status = tavola_pool_reclaim(one.handle->pool, sort_element, &one);

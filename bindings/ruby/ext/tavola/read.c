@@ -99,7 +99,7 @@ static VALUE table_get(VALUE self, VALUE key) {
   return value == Qundef ? Qnil : value;
 }
 
-// Returns the value, or `missing` if there is none. Hash#fetch is built on it.
+// Returns the value, or `missing` if the key is missing. Hash#fetch is built on it.
 static VALUE table_get_or(VALUE self, VALUE key, VALUE missing) {
   tvl_handle *handle = tvl_handle_of(self);
   tavola_attributes has = TAVOLA_INIT(tavola_attributes);

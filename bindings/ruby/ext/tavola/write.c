@@ -191,7 +191,8 @@ static VALUE table_prepend(VALUE self, VALUE key, VALUE more) {
   return extend(self, key, more, tavola_prepend);
 }
 
-// `touch(key)` gives the key the time of the table, and `touch(key, nil)` lets it live for ever.
+// `touch(key)` gives the key the time of the table, and `touch(key, nil)` lets it live without a
+// limit.
 static VALUE table_touch(int argc, VALUE *argv, VALUE self) {
   VALUE key, ttl;
   tvl_handle *handle = tvl_handle_of(self);

@@ -12,7 +12,7 @@ require 'tavola/table/state'
 module Tavola
   # A table of keys and values in shared memory, with the manners of a Hash.
   #
-  # Keys are strings of any bytes. A Symbol or an Integer as a key stands for its text, and keys
+  # Keys are strings of any bytes. A Symbol or an Integer as a key means its text, and keys
   # come back as strings. Values are strings, numbers, true, false, nil, and arrays and hashes of
   # them with strings as keys (JSON); other languages read the same values. With `serializer:
   # :marshal` all other objects can be stored, too.
@@ -22,7 +22,7 @@ module Tavola
   # batches of more than 64 keys.
   #
   # @!method self.open(name, **options)
-  #   Opens a table, and creates it if it does not exist. A name stands for a file in
+  #   Opens a table, and creates it if it does not exist. A name means a file in
   #   {Tavola.directory}; a name with a `/` is a path. The options `capacity` to `group_id` apply to
   #   a new table; a table that exists keeps its own.
   #   @param capacity [Integer] makes the table a cache of so many bytes in all

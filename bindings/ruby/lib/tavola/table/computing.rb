@@ -65,7 +65,7 @@ module Tavola
     end
 
     # Lets a method keep its values in the table: one for each list of arguments, whatever object it
-    # is called on. `key:` is a proc that gets the object, and returns what tells objects apart.
+    # is called on. `key:` is a proc that gets the object, and returns what differs between objects.
     #
     # @param owner [Module] the class that has the method
     # @param method [Symbol]

@@ -64,7 +64,7 @@ module Tavola
   #     table.reclaim # => 0
   #
   # @!method copy_to(name)
-  #   Copies all keys into a new table, while other processes go on using this one.
+  #   Copies all keys into a new table, while other processes continue to use this one.
   #   @return [Integer] how many keys
   #   @raise [TableExistsError]
   #   @example

@@ -93,7 +93,7 @@ module Tavola
   #     table.ttl('session') # => nil
   #
   # @!method persist(key)
-  #   Lets a key live for ever.
+  #   Lets a key live without a limit.
   #   @return [Boolean] whether the key exists
   #   @example
   #     table.set('session', 'alice', ttl: 60)
