@@ -1,0 +1,285 @@
+# frozen_string_literal: true
+
+require 'tavola'
+
+module Tavola
+  # Ruby's PStore in shared memory: the same calls, between processes, without writing a file each
+  # time. A reader never waits for a writer.
+  #
+  # All roots together are one value of a table, stored with Marshal under one key; so a transaction
+  # costs as much as all its roots, as with PStore. A transaction that writes holds a lock of the
+  # table ({Table#lock}) and stores the value with compare-and-swap, so nothing is lost when a
+  # process dies: its transaction has not happened. Marshal can run code that the writer of the
+  # table chose.
+  #
+  # A table in `/dev/shm` is gone after a restart of the machine. A path on a disk survives it, but
+  # a power cut can lose what was written last, with `ultra_safe` as well as without.
+  #
+  # @example
+  #   store = Tavola::PStore.new('settings')
+  #   store.transaction { store[:color] = 'green' }
+  #   store.transaction(true) { store[:color] } # => 'green'
+  class PStore
+    # The error of a transaction that is used wrongly, as PStore::Error.
+    class Error < StandardError
+    end
+
+    # The key of the value.
+    KEY = 'pstore'
+    FLAGS = 0x54130000
+    LOCK = 'pstore transaction'
+    private_constant :FLAGS, :LOCK
+
+    # PStore writes a new file and renames it when this is true. A table is written in one step
+    # anyway, so it changes nothing here.
+    # @return [Boolean]
+    # @example
+    #   Tavola::PStore.new('settings').ultra_safe # => false
+    attr_accessor :ultra_safe
+
+    # Takes over the roots of a file of Ruby's PStore.
+    #
+    # @param file [String] the file of PStore
+    # @param name [String] the new store
+    # @return [PStore]
+    # @example
+    #   require 'pstore'
+    #   old = ::PStore.new(File.join(Tavola.directory, 'old'))
+    #   old.transaction { old[:a] = 1 }
+    #   store = Tavola::PStore.import(old.path, 'new')
+    #   store.transaction { store[:a] } # => 1
+    def self.import(file, name)
+      roots = File.open(file, 'rb') do |io|
+        io.flock(File::LOCK_SH)
+        io.eof? ? {} : Marshal.load(io)
+      end
+      raise Error, 'PStore file seems to be corrupted.' unless roots.is_a?(Hash)
+
+      new(name).tap do |store|
+        store.transaction { roots.each { |root, value| store[root] = value } }
+      end
+    end
+
+    # @param name [String] a table: a name in {Tavola.directory}, or a path if it has a `/`
+    # @param thread_safe [Boolean] true: a thread waits for the transaction of another one
+    # @raise [Error] the directory does not exist, or the file is not readable
+    # @example
+    #   Tavola::PStore.new('settings', true).path # => 'settings'
+    def initialize(name, thread_safe = false)
+      @name = name
+      file = name.include?('/') ? name : nil
+      if file && !File.directory?(File.dirname(file))
+        raise Error, format('directory %s does not exist', File.dirname(file))
+      end
+      raise Error, format('file %s not readable', file) if file && File.exist?(file) &&
+                                                           !File.readable?(file)
+
+      @ultra_safe = false
+      @thread_safe = thread_safe
+      @abort = false
+      @lock = Thread::Mutex.new
+    end
+
+    # Returns the value of a root, or nil.
+    # @raise [Error] outside of a transaction
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store[:color] } # => nil
+    def [](name)
+      in_transaction
+      @roots[name]
+    end
+
+    # Sets a root.
+    # @raise [Error] outside of a transaction, or in one that only reads
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store[:color] = 'green' } # => 'green'
+    def []=(name, value)
+      in_transaction_wr
+      @roots[name] = value
+    end
+
+    # Returns the value of a root, or the default, or raises {Error}.
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store.fetch(:color, 'red') } # => 'red'
+    def fetch(name, default = Error)
+      in_transaction
+      @roots.fetch(name) do
+        raise Error, format("undefined root name `%s'", name) if default == Error
+
+        default
+      end
+    end
+
+    # Removes a root and returns its value.
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store.delete(:color) } # => nil
+    def delete(name)
+      in_transaction_wr
+      @roots.delete(name)
+    end
+
+    # Returns the names of the roots.
+    # @return [Array]
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store.keys } # => []
+    def roots
+      in_transaction
+      @roots.keys
+    end
+    alias keys roots
+
+    # Returns whether a root exists.
+    # @return [Boolean]
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { store.key?(:color) } # => false
+    def root?(name)
+      in_transaction
+      @roots.key?(name)
+    end
+    alias key? root?
+
+    # Returns the name that the store was opened with.
+    # @return [String]
+    # @example
+    #   Tavola::PStore.new('settings').path # => 'settings'
+    def path
+      @name
+    end
+
+    # Ends the transaction and keeps its changes.
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction do
+    #     store[:a] = 1
+    #     store.commit
+    #     store[:a] = 2
+    #   end
+    #   store.transaction { store[:a] } # => 1
+    def commit
+      in_transaction
+      @abort = false
+      throw :pstore_abort_transaction
+    end
+
+    # Ends the transaction and drops its changes.
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction do
+    #     store[:a] = 1
+    #     store.abort
+    #   end
+    #   store.transaction { store[:a] } # => nil
+    def abort
+      in_transaction
+      @abort = true
+      throw :pstore_abort_transaction
+    end
+
+    # Runs the block as one transaction: its changes are stored together at its end, or not at all
+    # after {#abort} or an exception. Transactions that write come one after the other, in all
+    # processes; those that only read wait for nobody.
+    #
+    # @param read_only [Boolean]
+    # @yield [store]
+    # @return [Object] the value of the block
+    # @raise [Error] a transaction in a transaction
+    # @example
+    #   store = Tavola::PStore.new('settings')
+    #   store.transaction { |own| own[:a] = 1 }
+    #   store.transaction(true) { store.roots } # => [:a]
+    def transaction(read_only = false, &block)
+      raise Error, 'nested transaction' unless enter
+
+      begin
+        @read_only = read_only
+        @abort = false
+        read_only ? read(&block) : table.lock(LOCK) { write(&block) }
+      ensure
+        @lock.unlock
+      end
+    end
+
+    private
+
+    def enter
+      @thread_safe ? @lock.lock : @lock.try_lock
+    rescue ThreadError
+      false
+    end
+
+    def in_transaction
+      raise Error, 'not in transaction' unless @lock.locked?
+    end
+
+    def in_transaction_wr
+      in_transaction
+      raise Error, 'in read-only transaction' if @read_only
+    end
+
+    # A file that was removed or replaced is opened again, as PStore does.
+    def table
+      @table ||= Tavola.open(@name)
+      @table.refresh
+      @table
+    rescue NoTableError
+      @table.close
+      @table = Tavola.open(@name)
+    end
+
+    def read
+      bytes, = read_table&.get_bytes(KEY)
+      @roots = load(bytes)
+      run { yield(self) }
+    end
+
+    # A store that only reads does not create the table.
+    def read_table
+      @table ? table : (@table = Tavola.open(@name, create: false))
+    rescue NoTableError
+      nil
+    end
+
+    def write
+      bytes, _flags, token = @table.gets_bytes(KEY)
+      @roots = load(bytes)
+      value = run { yield(self) }
+      save(bytes, token) unless @abort
+      value
+    end
+
+    def run
+      value = nil
+      catch(:pstore_abort_transaction) { value = yield }
+      value
+    end
+
+    # The lock makes the swap succeed, unless its time has passed or another program writes the key.
+    def save(old, token)
+      bytes = dump(@roots)
+      return if bytes == old
+
+      is_saved = token ? @table.cas_bytes(KEY, bytes, FLAGS, token)
+                       : @table.add_bytes(KEY, bytes, FLAGS)
+      raise Error, 'the store was changed during the transaction; run it again' unless is_saved
+    end
+
+    def load(bytes)
+      return {} if bytes.nil?
+
+      roots = Marshal.load(bytes)
+      raise Error, 'PStore file seems to be corrupted.' unless roots.is_a?(Hash)
+
+      roots
+    end
+
+    def dump(roots)
+      Marshal.dump(roots)
+    end
+  end
+end

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require_relative 'test_case'
+
+# A garbage collection at every allocation finds objects that are not kept.
+class GcTest < TavolaTest
+  def test_everything_under_gc_stress
+    table.set('a', 'text' * 10, tags: ['t'])
+    queue = Tavola::Queue.open('jobs', serializer: :json)
+    log = Tavola::Log.open('log', stderr: false)
+    GC.stress = true
+    everything(0, queue, log)
+  ensure
+    GC.stress = false
+  end
+
+  def everything(i, queue, log)
+    table["k#{i}"] = { 'a' => [i, 1.5, nil, 'x' * 2000] }
+    assert_equal [i, 1.5, nil, 'x' * 2000], table["k#{i}"]['a']
+    assert_equal ['t'], table.tags('a')
+    assert_equal i + 1, table.increment('n')
+    assert_equal 'x' * 3000, (table.compute("c#{i}", tags: ['t']) { 'x' * 3000 })
+    assert_equal 'x' * 3000, (table.compute("c#{i}") { flunk })
+    assert_equal 3, table.get_multi('a', "k#{i}", 'n').size
+    table.set_multi((0...65).to_h { |j| ["m#{j}", "v#{j}"] })
+    assert_equal 65, table.get_multi((0...65).map { |j| "m#{j}" }).size
+    assert_operator table.to_h.size, :>, 65
+    assert_equal (i.zero? ? "none" : "k#{i - 1}"), table.swap("s", "k#{i}") || "none"
+    assert_equal 65, table.delete_multi((0...65).map { |j| "m#{j}" })
+    assert_equal 5, (table.lock('l') { 5 })
+    queue << { 'i' => i }
+    assert_equal i, (queue.pop { |job| job['i'] })
+    log.info("line #{i}")
+    assert_equal i + 1, log.reader.lines.size
+    assert_equal 0, table.check[:problems]
+    assert_kind_of Hash, table.stats
+    assert_raises(Tavola::NotACounterError) { table.increment('a') }
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require_relative 'test_case'
+require 'open3'
+require 'rbconfig'
+
+# Memory errors and leaks under valgrind, and memory that grows.
+class MemoryTest < TavolaTest
+  # valgrind is slow on a busy machine.
+  LIMIT = 600
+
+  def run
+    Timeout.timeout(LIMIT) { Minitest::Test.instance_method(:run).bind_call(self) }
+  end
+
+  def test_valgrind_finds_no_error_of_the_extension
+    skip 'valgrind is not installed' unless system('valgrind --version', out: File::NULL)
+    xml = File.join(@tavola_dir, 'valgrind.xml')
+    paths = $LOAD_PATH.flat_map { |path| ['-I', path] }
+    out, status = Open3.capture2e(
+      'valgrind', '--xml=yes', "--xml-file=#{xml}", '--leak-check=full', '--num-callers=30',
+      '--show-leak-kinds=definite', '--undef-value-errors=no', '--error-limit=no',
+      RbConfig.ruby, *paths, File.join(__dir__, 'memory_script.rb')
+    )
+    assert status.success?, out
+    assert_equal "end\n", out.lines.last
+    assert_equal [], ours(File.read(xml))
+  end
+
+  # Ruby frees little at its end, which valgrind reports. An error is ours if the extension is in
+  # one of its two innermost frames; a leak, if it is among the four innermost ones. Values that
+  # were not initialized are not looked for, because Ruby's garbage collector reads its whole stack.
+  def ours(text)
+    text[/\A.*?<\/valgrindoutput>/m].scan(/<error>.*?<\/error>/m).filter_map do |error|
+      kind = error[/<kind>(.*?)<\/kind>/, 1]
+      frames = error[/<stack>.*?<\/stack>/m].scan(/<frame>.*?<\/frame>/m)
+      near = frames.take(kind.start_with?('Leak') ? 4 : 2)
+      next unless near.any? { |frame| frame[/<obj>(.*?)<\/obj>/, 1].to_s.end_with?('tavola.so') }
+
+      names = frames.map { |frame| frame[/<fn>(.*?)<\/fn>/, 1] || '?' }
+      "#{kind}: #{names.join(' < ')}"
+    end
+  end
+
+  def test_the_filter_finds_what_is_ours
+    frame = ->(object) { "<frame><obj>/x/#{object}</obj><fn>f</fn></frame>" }
+    error = lambda do |kind, *objects|
+      "<error><kind>#{kind}</kind><stack>#{objects.map(&frame).join}</stack></error>"
+    end
+    text = "#{error.call('InvalidRead', 'libruby.so', 'libruby.so', 'tavola.so')}" \
+           "#{error.call('InvalidWrite', 'vgpreload.so', 'tavola.so')}" \
+           "#{error.call('Leak_DefinitelyLost', 'vg.so', 'libruby.so', 'tavola.so')}" \
+           '</valgrindoutput>'
+    assert_equal ['InvalidWrite: f < f', 'Leak_DefinitelyLost: f < f < f'], ours(text)
+  end
+
+  def resident_kb
+    GC.start
+    File.read('/proc/self/status')[/VmRSS:\s+(\d+)/, 1].to_i -
+      File.read('/proc/self/status')[/RssShmem:\s+(\d+)/, 1].to_i
+  end
+
+  # 20,000 rounds of 50 calls.
+  def test_a_million_operations_do_not_grow
+    values = ['text', 'x' * 3000, 7, 1.5, nil, [1, { 'a' => 'b' }], "\xff\0".b]
+    queue = Tavola::Queue.open('jobs')
+    keys = (0...70).map { |i| "key #{i}" }
+    round = lambda do |i|
+      5.times do |j|
+        key = keys[(i + j) % 70]
+        table[key] = values[(i + j) % 7]
+        table[key]
+        table.gets(key)
+        table.set(key, i, ttl: 60, tags: ['t'])
+        table.increment(key)
+        table.take(key)
+        table.compute(key, ttl: 60) { 'v' }
+        table.key?('missing')
+      end
+      table.increment('text') rescue nil
+      queue << 'job'
+      queue.pop { |job| job }
+      table.get_multi(keys.first(5))
+      table.lock('l') { nil }
+      if (i % 100).zero?
+        table.set_multi(keys.to_h { |key| [key, 'v'] })
+        table.get_multi(keys)
+        table.each { |_key, value| value }
+        table.watch('a').wait(0)
+        Tavola.open('test') { |other| other['a'] }
+      end
+    end
+    table['text'] = 'no number'
+    2000.times(&round)
+    before = resident_kb
+    20_000.times(&round)
+    grown = resident_kb - before
+    assert_operator grown, :<, 4096, "#{grown} KiB more after a million calls"
+  end
+end

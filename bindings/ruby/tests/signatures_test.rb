@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+require_relative 'test_case'
+require 'tavola/client'
+require 'tavola/pstore'
+
+# The types in sig/ are valid, and name each public call.
+class SignaturesTest < TavolaTest
+  SIG = File.expand_path('../sig', __dir__)
+
+  def environment
+    verbose = $VERBOSE
+    $VERBOSE = nil
+    require 'rbs'
+    loader = RBS::EnvironmentLoader.new
+    loader.add(path: Pathname(SIG))
+    loader.add(library: 'logger', version: nil)
+    RBS::Environment.from_loader(loader).resolve_type_names
+  rescue LoadError
+    skip 'rbs is not installed'
+  ensure
+    $VERBOSE = verbose
+  end
+
+  def test_every_public_call_has_a_type
+    builder = RBS::DefinitionBuilder.new(env: environment)
+    [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Log::Reader, Tavola::Log::Drain,
+     Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Watch,
+     Tavola::Tags].each do |owner|
+      name = RBS::Namespace.parse("::#{owner.name}").to_type_name
+      typed = builder.build_instance(name).methods.keys
+      assert_equal [], owner.public_instance_methods(false) - typed, owner.name
+      typed = builder.build_singleton(name).methods.keys
+      assert_equal [], owner.singleton_methods(false) - typed, "#{owner.name}."
+    end
+  end
+
+  def test_every_error_has_a_type
+    names = environment.class_decls.keys.map(&:to_s)
+    errors = Tavola.constants.map { |name| Tavola.const_get(name) }
+                   .select { |one| one.is_a?(Class) && one <= StandardError }
+    assert_operator errors.size, :>, 25
+    assert_equal [], errors.map { |one| "::#{one.name}" } - names
+  end
+end
