@@ -25,14 +25,24 @@ void tvl_throw(pTHX_ int32_t status) {
   throw_text(aTHX_ status, message, tavola_last_os_error());
 }
 
-/* Throws an error of the binding itself: a wrong argument. */
+/* Throws an error of the binding itself: a wrong argument, or an invalid option. */
+static void throw_own(pTHX_ int32_t status, const char *pattern, va_list *args)
+    __attribute__((noreturn));
+
+static void throw_own(pTHX_ int32_t status, const char *pattern, va_list *args) {
+  throw_text(aTHX_ status, vnewSVpvf(pattern, args), 0);
+}
+
 void tvl_argument(pTHX_ const char *pattern, ...) {
   va_list args;
-  SV *message;
   va_start(args, pattern);
-  message = vnewSVpvf(pattern, &args);
-  va_end(args);
-  throw_text(aTHX_ TAVOLA_ERR_ARGUMENT, message, 0);
+  throw_own(aTHX_ TAVOLA_ERR_ARGUMENT, pattern, &args);
+}
+
+void tvl_bad_option(pTHX_ const char *pattern, ...) {
+  va_list args;
+  va_start(args, pattern);
+  throw_own(aTHX_ TAVOLA_ERR_BAD_OPTION, pattern, &args);
 }
 
 void tvl_unknown_option(pTHX_ SV *name) {

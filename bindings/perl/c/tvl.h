@@ -98,6 +98,8 @@ void tvl_common_drop(tvl_common *common);
 void tvl_throw(pTHX_ int32_t status) __attribute__((noreturn));
 void tvl_argument(pTHX_ const char *pattern, ...) __attribute__((noreturn))
 __attribute__((format(printf, pTHX_1, pTHX_2)));
+void tvl_bad_option(pTHX_ const char *pattern, ...) __attribute__((noreturn))
+__attribute__((format(printf, pTHX_1, pTHX_2)));
 void tvl_unknown_option(pTHX_ SV *name) __attribute__((noreturn));
 
 /* value.c */

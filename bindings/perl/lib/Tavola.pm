@@ -28,7 +28,7 @@ sub compute {
     my $code = pop @options;
     my %option = @options;
     _check_compute($code, \%option);
-    my $ttl_ms = _ms($option{ttl}, FOREVER);
+    my $ttl_ms = _ms($option{ttl}, undef) // _table_ttl_ms($self);
     my $stale_ms = _ms($option{stale}, 0);
     my $lease_ms = _ms($option{lease}, 0);
     while (1) {
@@ -75,6 +75,12 @@ sub _fill_lease {
     }
     $self->_fill($lease, $value, $tags);
     return $value;
+}
+
+# How long keys of the table live, in milliseconds. It is asked for once.
+sub _table_ttl_ms {
+    my ($self) = @_;
+    return $self->{ttl_ms} //= $self->stats->{ttl_ms} || FOREVER;
 }
 
 sub _is_tags { return ref $_[0] eq 'Tavola::Tags' }

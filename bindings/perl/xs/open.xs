@@ -11,11 +11,18 @@ open(const char *class_name, SV *name = &PL_sv_undef, ...)
     RETVAL
 
 void
-close(SV *self)
-  ALIAS:
-    DESTROY = 1
+DESTROY(SV *self)
+  PREINIT:
+    MAGIC *mg;
   CODE:
-    PERL_UNUSED_VAR(ix);
+    mg = SvROK(self) ? mg_findext(SvRV(self), PERL_MAGIC_ext, &tvl_table_vtbl) : NULL;
+    if (mg != NULL && mg->mg_ptr != NULL) {
+      tvl_close(aTHX_ (tvl_handle *)mg->mg_ptr);
+    }
+
+void
+close(SV *self)
+  CODE:
     tvl_close(aTHX_ (tvl_handle *)tvl_pointer(aTHX_ self, &tvl_table_vtbl, "Tavola table"));
 
 void

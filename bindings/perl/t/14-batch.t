@@ -1,0 +1,53 @@
+use strict;
+use warnings;
+
+use lib 't/lib';
+use Test::More;
+use TavolaTest;
+
+my $t = table();
+my %data = map { ("user:$_" => $_ % 2 ? $_ : "name$_") } 1 .. 200;
+
+subtest 'batches' => sub {
+    ok($t->set_multi(\%data), 'set_multi');
+    is($t->size, 200, 'all are there');
+    is_deeply($t->get_multi(keys %data), \%data, 'get_multi with their kinds');
+    is_deeply($t->get_multi([ 'user:1', 'none' ]), { 'user:1' => 1 }, 'a list, a missing key');
+    is_deeply($t->get_multi, {}, 'no keys');
+    is_deeply($t->get_multi([]), {}, 'an empty list');
+    $t->set_multi({ brief => 1, long => 'x' x 5000 }, ttl => 60);
+    ok($t->ttl('brief') > 50, 'a ttl for all');
+    is(length $t->get_multi('long')->{long}, 5000, 'a long value');
+    dies(sub { $t->set_multi({ a => 1 }, tags => [ 'x' ]) }, 'Argument', qr/tags/, 'tags');
+    is($t->delete_multi('brief', 'long', 'none'), 2, 'delete_multi returns how many existed');
+    is($t->delete_multi([ 'user:1' ]), 1, 'of a list');
+    is($t->size, 199, 'are gone');
+};
+
+subtest 'iteration' => sub {
+    $t->clear;
+    $t->set_multi(\%data);
+    $t->set("cart:$_", $_) for 1 .. 10;
+    is(scalar(my @all = $t->keys), 210, 'all keys');
+    is_deeply([ sort $t->keys('cart:') ], [ sort map { "cart:$_" } 1 .. 10 ], 'by a prefix');
+    my %seen;
+    is($t->each(sub { $seen{ $_[0] } = $_[1] }, 'user:'), 200, 'each returns how many');
+    is_deeply(\%seen, \%data, 'each gives keys and values');
+    my $iterator = $t->iterator('cart:');
+    my $count = 0;
+    while (my ($key, $value) = $iterator->next) {
+        $count++;
+        is($key, "cart:$value", 'an iterator') if $value == 1;
+    }
+    is($count, 10, 'gives each key');
+    is_deeply([ $iterator->next ], [], 'and has ended');
+    my $keys = $t->iterator('cart:');
+    like(scalar $keys->next, qr/\Acart:/, 'in scalar context it gives the key');
+    is($t->delete_prefix('cart:'), 10, 'delete_prefix returns how many');
+    is($t->size, 200, 'the others stay');
+    my $kept = $t->iterator;
+    $t->close;
+    dies(sub { $kept->next }, 'Argument', qr/closed/, 'the iterator of a closed table');
+};
+
+done_testing;
