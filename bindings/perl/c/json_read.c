@@ -120,7 +120,7 @@ static SV *read_string(pTHX_ reader *in) {
     return NULL;
   }
   sv_catpvn_nomg(out, start, (STRLEN)(in->at++ - start));
-  if (!is_utf8_invariant_string((const U8 *)SvPVX_const(out), SvCUR(out))) {
+  if (!tvl_is_ascii(SvPVX_const(out), SvCUR(out))) {
     SvUTF8_on(out);
   }
   return out;
@@ -264,7 +264,7 @@ static SV *read_value(pTHX_ reader *in) {
 SV *tvl_json_read(pTHX_ const char *data, size_t len) {
   reader in = {data, data + len, 0};
   SV *made;
-  if (!is_c9strict_utf8_string((const U8 *)data, len)) {
+  if (!tvl_is_utf8(data, len)) {
     return NULL;
   }
   made = read_value(aTHX_ &in);

@@ -47,7 +47,7 @@ static void add_special(pTHX_ SV *out, unsigned char byte) {
 
 static void write_string(pTHX_ SV *out, const char *data, STRLEN len, bool is_utf8) {
   STRLEN start = 0, at;
-  if (is_utf8 && !is_c9strict_utf8_string((const U8 *)data, len)) {
+  if (is_utf8 && !tvl_is_utf8(data, len)) {
     tvl_argument(aTHX_ "the text has characters that Unicode does not have (surrogates, or above "
                        "U+10FFFF); encode it to bytes");
   }

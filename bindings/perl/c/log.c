@@ -147,8 +147,8 @@ static SV *line_of(pTHX_ const tavola_line *line, const char *text) {
   static const char *const levels[] = {"?", "error", "warn", "info", "debug", "trace"};
   HV *made = newHV();
   int32_t level = line->level >= 1 && line->level <= 5 ? line->level : 0;
-  bool is_text = is_c9strict_utf8_string((const U8 *)text, line->len) &&
-                 !is_utf8_invariant_string((const U8 *)text, line->len);
+  bool is_text = tvl_is_utf8(text, line->len) &&
+                 !tvl_is_ascii(text, line->len);
   put(aTHX_ made, "text", newSVpvn_flags(text, line->len, is_text ? SVf_UTF8 : 0));
   put(aTHX_ made, "level", newSVpv(levels[level], 0));
   put(aTHX_ made, "time", newSVnv((NV)line->unix_ns / 1e9));

@@ -199,6 +199,15 @@ uint64_t tvl_size(pTHX_ SV *value, const char *name);
 typedef tavola_status (*tvl_wait_fn)(void *what, uint64_t timeout_ms);
 tavola_status tvl_wait(pTHX_ tvl_wait_fn wait, void *what, uint64_t timeout_ms);
 
+/* Perl's own tests take a length of 0 for "up to the NUL". */
+static inline bool tvl_is_utf8(const char *data, size_t len) {
+  return len == 0 || is_c9strict_utf8_string((const U8 *)data, len);
+}
+
+static inline bool tvl_is_ascii(const char *data, size_t len) {
+  return len == 0 || is_utf8_invariant_string((const U8 *)data, len);
+}
+
 /* Returns the handle of an object, or throws. The check is by the address of a table of functions,
  * so an object of any subclass is accepted, and a forged one is not. */
 static inline tvl_handle *tvl_handle_of(pTHX_ SV *self) {

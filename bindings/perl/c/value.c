@@ -83,7 +83,7 @@ static void encode_string(pTHX_ SV *value, tvl_bytes *out) {
     set_bytes(out, data, len, TVL_BYTES);
     return;
   }
-  if (!is_c9strict_utf8_string((const U8 *)data, len)) {
+  if (!tvl_is_utf8(data, len)) {
     tvl_argument(aTHX_ "the text has characters that Unicode does not have (surrogates, or above "
                        "U+10FFFF); encode it to bytes");
   }
@@ -193,7 +193,7 @@ static SV *decode(pTHX_ tvl_handle *handle, const char *data, size_t len, uint32
 }
 
 static bool is_text(const char *data, size_t len, uint32_t flags) {
-  return (flags & TVL_KIND_MASK) == TVL_TEXT && is_c9strict_utf8_string((const U8 *)data, len);
+  return (flags & TVL_KIND_MASK) == TVL_TEXT && tvl_is_utf8(data, len);
 }
 
 /* Returns a new scalar for a result, and frees the result. */
@@ -234,7 +234,7 @@ void tvl_key_slow(pTHX_ const tvl_handle *handle, SV *key, const char **data, ST
   SvGETMAGIC(key);
   *data = SvPV_nomg_const(key, *len);
   if (handle->has_text_keys && !SvUTF8(key) &&
-      !is_utf8_invariant_string((const U8 *)*data, *len)) {
+      !tvl_is_ascii(*data, *len)) {
     SV *text = newSVpvn_flags(*data, *len, SVs_TEMP);
     sv_utf8_upgrade(text);
     *data = SvPV_const(text, *len);
@@ -243,7 +243,7 @@ void tvl_key_slow(pTHX_ const tvl_handle *handle, SV *key, const char **data, ST
 
 /* Returns a new scalar for a key that the library lends. */
 SV *tvl_key_sv(pTHX_ const tvl_handle *handle, const char *data, size_t len) {
-  bool is_utf8 = handle->has_text_keys && !is_utf8_invariant_string((const U8 *)data, len) &&
-                 is_c9strict_utf8_string((const U8 *)data, len);
+  bool is_utf8 = handle->has_text_keys && !tvl_is_ascii(data, len) &&
+                 tvl_is_utf8(data, len);
   return newSVpvn_flags(data, len, is_utf8 ? SVf_UTF8 : 0);
 }

@@ -1,150 +1,30 @@
-# Runs the cases that every language must answer alike: bindings/cases.json of the repository, or
-# the copy beside this file in the distribution.
+# Runs the cases that every language must answer alike.
 use strict;
 use warnings;
 
 use lib 't/lib';
-use JSON::PP ();
 use Test::More;
 use TavolaTest;
+use CaseTable;
 
 binmode Test::More->builder->$_, ':encoding(UTF-8)'
     for qw(output failure_output todo_output);
 
-my ($file) = grep { defined && -f } $ENV{TAVOLA_CASES}, 't/cases.json', '../cases.json';
-die "cases.json is missing; set TAVOLA_CASES to its path\n" if !defined $file;
-open my $handle, '<:raw', $file or die "$file: $!";
-my $cases = JSON::PP->new->utf8->allow_bignum->decode(do { local $/; <$handle> })->{cases};
-
-my %CALL = (
-    get     => sub { $_[0]->get($_[1]{key}) },
-    flags   => sub { my $entry = $_[0]->entry($_[1]{key}); $entry && $entry->{flags} },
-    bytes   => sub { my $entry = $_[0]->entry($_[1]{key}); $entry && $entry->{bytes} },
-    store   => sub { $_[0]->_store_raw($_[1]{key}, $_[1]{value}, $_[1]{flags}); 1 },
-    set     => sub { $_[0]->set(_written($_[1])) },
-    add     => sub { $_[0]->add(_written($_[1])) },
-    replace => sub { $_[0]->replace(_written($_[1])) },
-    append  => sub { $_[0]->append($_[1]{key}, $_[1]{value}) },
-    prepend => sub { $_[0]->prepend($_[1]{key}, $_[1]{value}) },
-    delete  => sub { $_[0]->delete($_[1]{key}) },
-    exists  => sub { $_[0]->exists($_[1]{key}) },
-    take    => sub { $_[0]->take($_[1]{key}) },
-    swap    => sub { $_[0]->swap($_[1]{key}, $_[1]{value}) },
-    gets    => sub { ($_[0]->gets($_[1]{key}))[1] },
-    cas     => sub { $_[0]->cas($_[1]{key}, $_[1]{token}, $_[1]{value}) },
-    incr    => sub { $_[0]->incr(_counted($_[1])) },
-    decr    => sub { $_[0]->decr(_counted($_[1])) },
-    touch   => sub { $_[0]->touch($_[1]{key}, exists $_[1]{ttl} ? $_[1]{ttl} : ()) },
-    ttl     => sub { my $left = $_[0]->ttl($_[1]{key}); defined $left ? _up($left) : undef },
-    get_many => sub { $_[0]->get_multi($_[1]{keys}) },
-    set_many => sub {
-        $_[0]->set_multi($_[1]{values}, exists $_[1]{ttl} ? (ttl => $_[1]{ttl}) : ());
-    },
-    delete_many   => sub { $_[0]->delete_multi($_[1]{keys}) },
-    keys          => sub { _sorted($_[0]->keys) },
-    prefix_keys   => sub { _sorted($_[0]->keys($_[1]{prefix})) },
-    delete_prefix => sub { $_[0]->delete_prefix($_[1]{prefix}) },
-    size          => sub { $_[0]->size },
-    clear         => sub { $_[0]->clear },
-    invalidate    => sub { $_[0]->invalidate($_[1]{tag}) },
-    compute       => sub {
-        my ($t, $step) = @_;
-        $t->compute($step->{key}, defined $step->{ttl} ? (ttl => $step->{ttl}) : (),
-            sub { $step->{value} });
-    },
-);
-
-# The first arguments of a write, and its options.
-sub _written {
-    my ($step) = @_;
-    return ($step->{key}, $step->{value}, map { exists $step->{$_} ? ($_ => $step->{$_}) : () }
-            qw(ttl tags));
-}
-
-sub _counted {
-    my ($step) = @_;
-    return ($step->{key}, $step->{by} // 1,
-        map { exists $step->{$_} ? ($_ => $step->{$_}) : () } qw(initial ttl));
-}
-
-sub _up { my ($number) = @_; return int($number) + ($number > int $number) }
-
-# Keys, sorted by their bytes, as text.
-sub _sorted {
-    return [ map { my $key = $_; utf8::decode($key); $key } sort @_ ];
-}
-
-# Returns what the JSON of a case means in Perl: text has the UTF-8 flag, `hex` is bytes.
-sub meaning {
-    my ($value, $saved) = @_;
-    if (ref $value eq 'HASH') {
-        return pack 'H*', $value->{hex} if exists $value->{hex} && keys %$value == 1;
-        return $saved->{ $value->{saved} } if exists $value->{saved} && keys %$value == 1;
-        return repeated($value, $saved) if exists $value->{repeat};
-        return $value->{float} =~ /nan/ ? -sin 9**9**9 : ($value->{float} =~ /-/ ? -1 : 1) * 9**9**9
-            if exists $value->{float};
-        return { map { $_ => meaning($value->{$_}, $saved) } keys %$value };
-    }
-    return [ map { meaning($_, $saved) } @$value ] if ref $value eq 'ARRAY';
-    return $value ? !!1 : !!0 if JSON::PP::is_bool($value);
-    return number($value) if ref $value;
-    if (defined $value && !is_number($value)) {
-        utf8::upgrade($value);
-    }
-    return $value;
-}
-
-# Text or bytes so many times, and what follows.
-sub repeated {
-    my ($value, $saved) = @_;
-    my $text = meaning($value->{repeat}, $saved) x $value->{times};
-    return exists $value->{then} ? $text . meaning($value->{then}, $saved) : $text;
-}
-
-sub is_nan { my ($value) = @_; return defined $value && is_number($value) && $value != $value }
-
-sub is_number {
-    my ($value) = @_;
-    return (B::svref_2object(\$value)->FLAGS & (B::SVf_IOK() | B::SVf_NOK())) != 0;
-}
-
-# A number beyond a float that JSON::PP read as an object.
-sub number { my ($value) = @_; return $value->is_int ? 0 + "$value" : $value->numify }
-
-sub run_step {
-    my ($t, $step, $saved) = @_;
-    my $call = $CALL{ $step->{call} }
-        or return fail("there is no call '$step->{call}'; add it to this runner");
-    my %arguments = map { $_ => meaning($step->{$_}, $saved) } keys %$step;
-    my $name = join ' ', $step->{call}, map { ref $_ ? () : $_ // 'null' } $step->{key} // ();
-    my $result = eval { $call->($t, \%arguments) };
-    my $error = $@;
-    if (exists $step->{error}) {
-        is(ref $error ? $error->name : $error, $step->{error}, "$name: error");
-        like("$error", qr/\Q$step->{message}\E/, "$name: message") if exists $step->{message};
-        return;
-    }
-    is("$error", '', "$name: no error") or return;
-    $saved->{ $step->{save} } = $result if exists $step->{save};
-    return if !exists $step->{result};
-    my $wanted = meaning($step->{result}, $saved);
-    return is(!!$result, !!$wanted, "$name: truth") if JSON::PP::is_bool($step->{result});
-    return ok($result != $result, "$name: NaN") if is_nan($wanted);
-    return is_deeply($result, $wanted, "$name: result");
-}
-
-require B;
+my $cases = CaseTable::cases(CaseTable::file());
 for my $case (@$cases) {
-    subtest $case->{name} => sub {
-        my %options = %{ meaning($case->{options} // {}, {}) };
-        if (my $lengths = delete $options{fixed}) {
-            @options{qw(fixed_key fixed_value)} = @$lengths;
-        }
-        my $t = table(%options);
-        my %saved;
-        run_step($t, $_, \%saved) for @{ $case->{steps} };
-        Tavola->remove($t->path);
-    };
+    my @differences = CaseTable::run($case);
+    is(scalar(@differences), 0, $case->{name}) or diag(join "\n", @differences);
 }
+cmp_ok(scalar(@$cases), '>', 0, 'the table has cases');
+
+# The runner itself must see a difference.
+my %wrong = (name => 'wrong', steps => [
+    { call => 'set', key => 'k', value => 'v', result => JSON::PP::false() },
+    { call => 'get', key => 'k', result => 'w' },
+    { call => 'incr', key => 'k', result => 1 },
+    { call => 'get', key => 'k', error => 'FULL' },
+    { call => 'none' },
+]);
+is(scalar(CaseTable::run(\%wrong)), 5, 'a difference in each step is found');
 
 done_testing;
