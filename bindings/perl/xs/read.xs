@@ -42,6 +42,24 @@ gets(SV *self, SV *key)
     }
 
 void
+_raw(SV *self, SV *key)
+  PREINIT:
+    tvl_result result;
+    tavola_buffer buffer = TAVOLA_BUFFER_ALLOC(tvl_alloc, &result);
+    tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+    uint64_t token = 0;
+  INIT:
+    HANDLE_AND_KEY;
+  PPCODE:
+    if (checked(aTHX_ tavola_get_entry(handle->table, data, len, &buffer, &attributes, &token)) ==
+        TAVOLA_OK) {
+      EXTEND(SP, 3);
+      PUSHs(sv_2mortal(tvl_string(aTHX_ &result)));
+      mPUSHu(attributes.flags);
+      mPUSHu((UV)token);
+    }
+
+void
 entry(SV *self, SV *key)
   PREINIT:
     tvl_result result;

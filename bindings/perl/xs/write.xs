@@ -267,3 +267,39 @@ _store_raw(SV *self, SV *key, SV *bytes, UV flags)
     value = SvPVbyte(bytes, value_len);
     attributes.flags = (uint32_t)flags;
     checked(aTHX_ tavola_set_with(handle->table, data, len, value, value_len, &attributes));
+
+bool
+_store_flags(SV *self, SV *key, SV *bytes, UV flags, SV *ttl, IV condition, UV token)
+  PREINIT:
+    tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+    tavola_store_options how = TAVOLA_INIT(tavola_store_options);
+    const char *value;
+    STRLEN value_len;
+  INIT:
+    HANDLE_AND_KEY;
+  CODE:
+    value = SvPVbyte(bytes, value_len);
+    attributes.flags = (uint32_t)flags;
+    attributes.ttl_ms = tvl_ttl_ms(aTHX_ ttl);
+    how.attributes = &attributes;
+    how.condition = (int32_t)condition;
+    how.token = token;
+    RETVAL = checked(aTHX_ tavola_store(handle->table, data, len, value, value_len, &how,
+                                        NULL)) == TAVOLA_OK;
+  OUTPUT:
+    RETVAL
+
+void
+_count_unsigned(SV *self, SV *key, UV by, bool is_down)
+  PREINIT:
+    uint64_t now = 0;
+    tavola_status status;
+  INIT:
+    HANDLE_AND_KEY;
+  PPCODE:
+    status = is_down ? tavola_decr_from(handle->table, data, len, by, NULL, &now)
+                     : tavola_incr_from(handle->table, data, len, by, NULL, &now);
+    if (checked(aTHX_ status) != TAVOLA_OK) {
+      XSRETURN_UNDEF;
+    }
+    mXPUSHu((UV)now);
