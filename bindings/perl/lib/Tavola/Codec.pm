@@ -73,11 +73,20 @@ sub encode {
     return $self->{compress}->($value);
 }
 
+# What this serializer has not written, such as a counter or a value of another program, is returned
+# as it is.
 sub decode {
     my ($self, $value) = @_;
-    return $value if !defined $value;
-    $value = $self->{expand}->($value) if $self->{expand};
-    return $self->{thaw} ? ${ $self->{thaw}->($value) } : $value;
+    return $value if !defined $value || ref $value;
+    local $@;
+    my $bytes = $value;
+    if ($self->{expand}) {
+        $bytes = eval { $self->{expand}->($value) };
+        return $value if !defined $bytes;
+    }
+    return $bytes if !$self->{thaw};
+    my $thawed = eval { $self->{thaw}->($bytes) };
+    return ref $thawed ? $$thawed : $value;
 }
 
 1;
