@@ -49,6 +49,7 @@ sub new {
     my ($compress, $expand) = _functions($compressor, \%COMPRESSOR, 'compressor');
     return bless {
         freeze => $freeze, thaw => $thaw, compress => $compress, expand => $expand,
+        is_own => ref $serializer eq 'ARRAY',
     }, $class;
 }
 
@@ -73,11 +74,13 @@ sub encode {
     return $self->{compress}->($value);
 }
 
-# What this serializer has not written, such as a counter or a value of another program, is returned
-# as it is.
+# What a known serializer has not written, such as a counter or a value of another program, is
+# returned as it is. An error of the caller's own function is thrown.
 sub decode {
     my ($self, $value) = @_;
     return $value if !defined $value || ref $value;
+    return ${ $self->{thaw}->($self->{expand} ? $self->{expand}->($value) : $value) }
+        if $self->{is_own};
     local $@;
     my $bytes = $value;
     if ($self->{expand}) {
