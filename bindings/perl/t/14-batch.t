@@ -14,6 +14,10 @@ subtest 'batches' => sub {
     is_deeply($t->get_multi(keys %data), \%data, 'get_multi with their kinds');
     is_deeply($t->get_multi([ 'user:1', 'none' ]), { 'user:1' => 1 }, 'a list, a missing key');
     is_deeply($t->get_multi, {}, 'no keys');
+    my @names = sort keys %data;
+    is_deeply([ $t->get_list(@names) ], [ @data{@names} ], 'get_list in order');
+    is_deeply([ $t->get_list([ 'none', 'user:1' ]) ], [ undef, 1 ], 'a missing key is undef');
+    is_deeply([ $t->get_list ], [], 'no keys, no values');
     is_deeply($t->get_multi([]), {}, 'an empty list');
     $t->set_multi({ brief => 1, long => 'x' x 5000 }, ttl => 60);
     ok($t->ttl('brief') > 50, 'a ttl for all');
@@ -22,6 +26,21 @@ subtest 'batches' => sub {
     is($t->delete_multi('brief', 'long', 'none'), 2, 'delete_multi returns how many existed');
     is($t->delete_multi([ 'user:1' ]), 1, 'of a list');
     is($t->size, 199, 'are gone');
+    # Perl keeps the first of these keys as Latin-1 inside of a hash.
+    my %wide = ("gr\x{fc}n" => 1, "\x{263a}" => 2, "\xff" => 3);
+    my $latin = "\x{fc}";
+    utf8::upgrade($latin);
+    $wide{$latin} = 4;
+    $t->set_multi(\%wide);
+    is($t->get($latin), 4, 'a text key of Latin-1 characters');
+    is($t->get("\x{263a}"), 2, 'a text key');
+    is($t->get("\xff"), 3, 'a key of bytes');
+    is_deeply($t->get_multi($latin, "\xff"), { $latin => 4, "\xff" => 3 }, 'are read');
+    tie my %tied, 'Tavola', 'source', max_size => '16M';
+    %tied = (p => 1, q => [ 2 ]);
+    $t->set_multi(\%tied);
+    is_deeply($t->get('q'), [ 2 ], 'from a tied hash');
+    $t->delete_multi(keys %wide, 'p', 'q');
 };
 
 subtest 'iteration' => sub {

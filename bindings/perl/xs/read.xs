@@ -127,6 +127,23 @@ get_multi(SV *self, ...)
     RETVAL
 
 void
+get_list(SV *self, ...)
+  PREINIT:
+    I32 count = (I32)items - 1;
+    SV **keys;
+    SV *holder;
+    I32 i;
+  PPCODE:
+    keys = keys_of(aTHX_ &ST(1), &count);
+    /* A serializer may move the stack, so the values come to it at the end. */
+    holder = sv_2mortal(newSV((STRLEN)(count + 1) * sizeof(SV *)));
+    tvl_get_list(aTHX_ tvl_handle_of(aTHX_ self), keys, (SV **)SvPVX(holder), count);
+    EXTEND(SP, count);
+    for (i = 0; i < count; i++) {
+      PUSHs(((SV **)SvPVX(holder))[i]);
+    }
+
+void
 ttl(SV *self, SV *key)
   PREINIT:
     int64_t ttl_ms = 0;
