@@ -9,7 +9,7 @@
 #include "tvl.h"
 
 static void drop_shared(tvl_shared *shared) {
-  /* Pairs with the increment in `table_dup`: whoever sees 0 is the only one left. */
+  /* Pairs with the increment in `table_dup`: the thread that sees 0 is the last one. */
   if (__atomic_sub_fetch(&shared->refs, 1, __ATOMIC_ACQ_REL) == 0) {
     tavola_close(shared->table);
     free(shared);

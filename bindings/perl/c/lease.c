@@ -54,7 +54,8 @@ tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms) {
 }
 
 static tavola_status pause_for(void *what, uint64_t timeout_ms) {
-  const struct timespec pause = {0, (long)(timeout_ms < PAUSE_MS ? timeout_ms : PAUSE_MS) * 1000000};
+  const long pause_ms = timeout_ms < PAUSE_MS ? (long)timeout_ms : PAUSE_MS;
+  const struct timespec pause = {0, pause_ms * 1000000};
   PERL_UNUSED_ARG(what);
   nanosleep(&pause, NULL);
   return TAVOLA_OK;

@@ -32,8 +32,12 @@ sub compute {
     my $stale_ms = _ms($option{stale}, 0);
     my $lease_ms = _ms($option{lease}, 0);
     while (1) {
-        my ($outcome, $value, $lease, $left_ms)
-            = _lease($self, $key, $ttl_ms, $stale_ms, $lease_ms, $option{early} // 0);
+        my ($outcome, $value, $lease);
+        eval {
+            ($outcome, $value, $lease)
+                = _lease($self, $key, $ttl_ms, $stale_ms, $lease_ms, $option{early} // 0);
+            1;
+        } or return _without_room($@, $code);
         return $value if $outcome == HIT || $outcome == STALE;
         if ($outcome == FAILED) {
             Tavola::Error::_throw(-33, 'TAVOLA_ERR_COMPUTE', $value, 0);
@@ -73,8 +77,15 @@ sub _fill_lease {
         eval { $lease->fail(_ms($option->{back_off}, 1000), $text) };
         die $error;
     }
-    $self->_fill($lease, $value, $tags);
+    eval { $self->_fill($lease, $value, $tags); 1 } or return _without_room($@, sub { $value });
     return $value;
+}
+
+# A table without room for a value or for a lease is no reason to lose the value.
+sub _without_room {
+    my ($error, $code) = @_;
+    return $code->() if ref $error && $error->isa('Tavola::Error::Full');
+    die $error;
 }
 
 # How long keys of the table live, in milliseconds. It is asked for once.

@@ -40,6 +40,14 @@ subtest 'errors' => sub {
     is($value, 'again', 'after the back-off it is computed');
 };
 
+subtest 'a table without room' => sub {
+    my $small = Tavola->open('small', max_size => '1M');
+    is(length $small->compute('k', sub { 'x' x (4 << 20) }), 4 << 20, 'the value is returned');
+    ok(!$small->exists('k'), 'and is not stored');
+    dies(sub { $small->compute('k', sub { \'x' }) }, 'Argument', qr/is not JSON/,
+        'a value of another kind is an error');
+};
+
 subtest 'stale values' => sub {
     is($t->compute('news', ttl => 0, stale => 100, sub { 'old' }), 'old', 'stale at once');
     is($t->compute('news', ttl => 100, stale => 100, sub { 'new' }), 'new',

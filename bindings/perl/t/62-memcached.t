@@ -3,6 +3,7 @@ use warnings;
 use utf8;
 
 use lib 't/lib';
+use IO::Socket::UNIX;
 use Test::More;
 use TavolaTest;
 use Tavola::Memcached;
@@ -80,6 +81,38 @@ subtest 'many keys' => sub {
     is_deeply($memd->gat_multi(100, 'y'), { y => 12 }, 'gat_multi');
     is(ref $memd->gats_multi(100, 'y')->{y}, 'ARRAY', 'gats_multi');
     is_deeply([ $memd->touch_multi([ 'y', 5 ], [ 'none' ]) ], [ 1, '' ], 'touch_multi');
+};
+
+# Starts memcached on a Unix socket of the test's folder, and returns its pid and a connection.
+sub memcached {
+    my ($program) = grep { -x } map { "$_/memcached" } split /:/, $ENV{PATH};
+    return if !$program || !eval { require Cache::Memcached::Fast; 1 };
+    my $path = "$ENV{TAVOLA_DIR}/socket";
+    my $pid = in_child(sub { exec $program, '-s', $path, '-u', 'root' or die $! });
+    for (1 .. 1000) {
+        last if -S $path;
+        select undef, undef, undef, 0.01;
+    }
+    return ($pid, $path, IO::Socket::UNIX->new(Peer => $path));
+}
+
+subtest 'the same bytes as Cache::Memcached::Fast' => sub {
+    my ($pid, $path, $socket) = memcached();
+    plan skip_all => 'memcached or Cache::Memcached::Fast is not installed' if !$pid;
+    my %param = (utf8 => 1, namespace => 'ns:', compress_threshold => 1000);
+    my $peer = Cache::Memcached::Fast->new({ %param, servers => [$path] });
+    my $ours = Tavola::Memcached->new({ %param, table => $memd->table });
+    for my $value ('bytes', 'grüße', 42, [ 1, { a => 'b' } ], 'x' x 5000) {
+        $_->set('v', $value) for $peer, $ours;
+        print {$socket} "get ns:v\r\n";
+        my $head = <$socket>;
+        my ($flags, $length) = $head =~ /\AVALUE ns:v (\d+) (\d+)/;
+        read $socket, my $bytes, $length + 7;
+        is(($ours->table->_raw('ns:v'))[1], $flags, 'flags');
+        is(($ours->table->_raw('ns:v'))[0], substr($bytes, 0, $length), 'bytes');
+    }
+    kill TERM => $pid;
+    waitpid $pid, 0;
 };
 
 subtest 'the rest' => sub {

@@ -25,7 +25,7 @@ use constant {
 # The message of the last error.
 our $errmsg = 'no error';
 
-# Calls a function. Remembers an error and returns what stands for it.
+# Calls a function. If it fails, remembers the error and returns `$failed`.
 sub _try {
     my ($self, $code, $failed) = @_;
     if (!$self->{table}) {

@@ -10,7 +10,7 @@ use overload
     'bool'   => sub { 1 },
     fallback => 1;
 
-# The status that each class stands for, by its name in C without TAVOLA_ERR_.
+# The class of each status, by the name of the status in C without TAVOLA_ERR_.
 my %CLASS_OF = (
     NULL                  => 'Argument',
     PANIC                 => 'Panic',
