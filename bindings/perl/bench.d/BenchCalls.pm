@@ -1,0 +1,147 @@
+package BenchCalls;
+
+# What one call costs: get and set of 100,000 keys, by each way.
+
+use strict;
+use warnings;
+
+use BenchTools qw(least_ns);
+use List::Util qw(shuffle);
+use Tavola;
+
+# Stores that are measured: how to open one, and its calls.
+sub stores {
+    my ($dir, $client) = @_;
+    my @stores = (
+        { name => 'hash', make => \&hash },
+        { name => 'Tavola, method', make => sub { method(@_) } },
+        { name => 'Tavola, tied', make => sub { tied_hash('Tavola', 'tied', capacity => '1G') } },
+        { name => 'Tavola, 100 keys a call, hash', make => sub { batches('get_multi') } },
+        { name => 'Tavola, 100 keys a call, list', make => sub { batches('get_list') } },
+    );
+    push @stores, { name => 'Cache::FastMmap', make => sub { fastmmap($dir) } }
+        if eval { require Cache::FastMmap; 1 };
+    push @stores, { name => 'CDB_File, tied', make => sub { cdb($dir, @_) } }
+        if eval { require CDB_File; 1 };
+    if (eval { require Depot; 1 }) {
+        push @stores, { name => 'QDBM, method', make => sub { depot($dir) } },
+            { name => 'QDBM, tied', make => sub { tied_hash('Depot', "$dir/depot-tied",
+                Depot::OWRITER() | Depot::OCREAT(), 400_000) } };
+    }
+    push @stores, { name => 'Cache::Memcached::Fast, socket', make => sub { memcached($client) } }
+        if $client;
+    return @stores;
+}
+
+# Each of these returns two functions, which get or set all keys of a list.
+sub hash {
+    my %h;
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $h{$key} } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { $h{$key} = $value } },
+    );
+}
+
+sub method {
+    my $t = Tavola->open('method', capacity => '1G');
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $t->get($key) } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { $t->set($key, $value) } },
+    );
+}
+
+sub tied_hash {
+    my ($class, @arguments) = @_;
+    tie my %h, $class, @arguments or die "$class cannot be tied";
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $h{$key} } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { $h{$key} = $value } },
+    );
+}
+
+sub batches {
+    my ($method) = @_;
+    my $t = Tavola->open('method', capacity => '1G');
+    return (
+        sub {
+            my ($keys) = @_;
+            for (my $at = 0; $at < @$keys; $at += 100) {
+                my @values = $t->$method(@$keys[ $at .. $at + 99 ]);
+            }
+        },
+        sub {
+            my ($keys, $value) = @_;
+            for (my $at = 0; $at < @$keys; $at += 100) {
+                my %values;
+                @values{ @$keys[ $at .. $at + 99 ] } = ($value) x 100;
+                $t->set_multi(\%values);
+            }
+        },
+    );
+}
+
+sub fastmmap {
+    my ($dir) = @_;
+    my $cache = Cache::FastMmap->new(share_file => "$dir/fastmmap", init_file => 1,
+        raw_values => 1, cache_size => '1000m');
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $cache->get($key) } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { $cache->set($key, $value) } },
+    );
+}
+
+# A file that cannot be changed: `set` makes a new one.
+sub cdb {
+    my ($dir) = @_;
+    my %h;
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $h{$key} } },
+        sub {
+            my ($keys, $value) = @_;
+            my $made = CDB_File->new("$dir/cdb", "$dir/cdb.new") or die "cdb: $!";
+            $made->insert($_, $value) for @$keys;
+            $made->finish;
+            tie %h, 'CDB_File', "$dir/cdb" or die "cdb: $!";
+        },
+    );
+}
+
+sub depot {
+    my ($dir) = @_;
+    my $d = Depot->new("$dir/depot", Depot::OWRITER() | Depot::OCREAT(), 400_000) or die 'depot';
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $d->get($key) } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { $d->put($key, $value) } },
+    );
+}
+
+sub memcached {
+    my ($client) = @_;
+    return (
+        sub { my ($keys) = @_; for my $key (@$keys) { my $value = $client->get($key) } },
+        sub { my ($keys, $value) = @_; for my $key (@$keys) { my $is_set = $client->set($key, $value) } },
+    );
+}
+
+# Measures all stores with values of a length. Returns the rows.
+sub measure {
+    my ($dir, $client, $count, $bytes, $runs) = @_;
+    srand 7;
+    my @keys = map { "key:$_" } 1 .. $count;
+    # New scalars: in the order in which they are used, as keys of a program usually are.
+    my @mixed = map { "$_" } shuffle(@keys);
+    my $value = 'v' x $bytes;
+    my $loop = least_ns(sub { for my $key (@mixed) { my $got = $value } }, $count, $runs);
+    my @rows;
+    for my $store (stores($dir, $client)) {
+        my ($get, $set) = $store->{make}->();
+        my $slow = $store->{name} =~ /socket/ ? 3 : $runs;
+        my $set_ns = least_ns(sub { $set->(\@mixed, $value) }, $count, $slow) - $loop;
+        my $get_ns = least_ns(sub { $get->(\@mixed) }, $count, $slow) - $loop;
+        push @rows, { name => $store->{name}, get => $get_ns, set => $set_ns };
+    }
+    Tavola->remove($_) for 'method', 'tied';
+    return @rows;
+}
+
+1;

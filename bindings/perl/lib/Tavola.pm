@@ -1,0 +1,130 @@
+package Tavola;
+
+use strict;
+use warnings;
+use 5.030;
+
+our $VERSION = '0.1.0';
+
+require Tavola::Error;
+require XSLoader;
+
+# What `_lease` returns first; the numbers of `tavola_lease_outcome`.
+use constant {
+    HIT       => 0,
+    STALE     => 1,
+    STALE_WON => 2,
+    WON       => 3,
+    WAIT      => 4,
+    FAILED    => 5,
+    FOREVER   => ~0,
+};
+
+my %COMPUTE_OPTIONS = map { $_ => 1 } qw(ttl stale lease early back_off tags timeout);
+
+# Returns the value of a key, or computes it in one of all processes that ask for it.
+sub compute {
+    my ($self, $key, @options) = @_;
+    my $code = pop @options;
+    my %option = @options;
+    _check_compute($code, \%option);
+    my $ttl_ms = _ms($option{ttl}, undef) // _table_ttl_ms($self);
+    my $stale_ms = _ms($option{stale}, 0);
+    my $lease_ms = _ms($option{lease}, 0);
+    while (1) {
+        my ($outcome, $value, $lease);
+        eval {
+            ($outcome, $value, $lease)
+                = _lease($self, $key, $ttl_ms, $stale_ms, $lease_ms, $option{early} // 0);
+            1;
+        } or return _without_room($@, $code);
+        return $value if $outcome == HIT || $outcome == STALE;
+        if ($outcome == FAILED) {
+            Tavola::Error::_throw(-33, 'TAVOLA_ERR_COMPUTE', $value, 0);
+        }
+        return _fill_lease($self, $lease, \%option, $code)
+            if $outcome == WON || $outcome == STALE_WON;
+        if (!$lease->wait($option{timeout})) {
+            Tavola::Error::_throw(-33, 'TAVOLA_ERR_COMPUTE',
+                'another process has not computed the value in time', 0);
+        }
+    }
+}
+
+sub _check_compute {
+    my ($code, $option) = @_;
+    if (ref $code ne 'CODE') {
+        Tavola::Error->throw('the last argument of compute is a function that returns the value');
+    }
+    for my $name (keys %$option) {
+        next if $COMPUTE_OPTIONS{$name};
+        Tavola::Error->throw("there is no option '$name'; see the documentation of the method");
+    }
+    return;
+}
+
+# Computes a value and stores it. The handles of tags are fetched before, so that an invalidation
+# meanwhile is not missed. If the function dies, other processes get its message for a while.
+sub _fill_lease {
+    my ($self, $lease, $option, $code) = @_;
+    my $tags = $option->{tags};
+    $tags = $self->tags(ref $tags eq 'ARRAY' ? @$tags : $tags) if defined $tags && !_is_tags($tags);
+    my $value;
+    if (!eval { $value = $code->(); 1 }) {
+        my $error = $@;
+        my $text = "$error";
+        utf8::encode($text) if utf8::is_utf8($text);
+        eval { $lease->fail(_ms($option->{back_off}, 1000), $text) };
+        die $error;
+    }
+    eval { $self->_fill($lease, $value, $tags); 1 } or return _without_room($@, sub { $value });
+    return $value;
+}
+
+# A table without room for a value or for a lease is no reason to lose the value.
+sub _without_room {
+    my ($error, $code) = @_;
+    return $code->() if ref $error && $error->isa('Tavola::Error::Full');
+    die $error;
+}
+
+# How long keys of the table live, in milliseconds. It is asked for once.
+sub _table_ttl_ms {
+    my ($self) = @_;
+    return $self->{ttl_ms} //= $self->stats->{ttl_ms} || FOREVER;
+}
+
+sub _is_tags { return ref $_[0] eq 'Tavola::Tags' }
+
+sub _ms {
+    my ($seconds, $default) = @_;
+    return $default if !defined $seconds;
+    return int($seconds * 1000 + 0.5) if $seconds =~ /\A[0-9.eE+-]+\z/ && $seconds >= 0;
+    return Tavola::Error->throw("a time is a number of seconds, and not '$seconds'");
+}
+
+# Calls a function with each key and value; it ends the iteration by returning nothing.
+sub each {
+    my ($self, $code, $prefix) = @_;
+    my $iterator = $self->iterator($prefix);
+    my $count = 0;
+    while (my ($key, $value) = $iterator->next) {
+        $count++;
+        $code->($key, $value);
+    }
+    return $count;
+}
+
+# Names. Each can be called on the class or on an object.
+sub list      { return map { s{\A.*/}{}sr } _list() }
+sub paths     { return _list() }
+sub remove    { return _remove($_[1]) }
+sub rename    { return _rename($_[1], $_[2]) }
+sub directory { return _directory() }
+sub path_of   { return _path_of($_[1]) }
+
+sub library_version { return _library_version() }
+
+XSLoader::load(__PACKAGE__, $VERSION);
+
+1;

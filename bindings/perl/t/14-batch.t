@@ -1,0 +1,72 @@
+use strict;
+use warnings;
+
+use lib 't/lib';
+use Test::More;
+use TavolaTest;
+
+my $t = table();
+my %data = map { ("user:$_" => $_ % 2 ? $_ : "name$_") } 1 .. 200;
+
+subtest 'batches' => sub {
+    ok($t->set_multi(\%data), 'set_multi');
+    is($t->size, 200, 'all are there');
+    is_deeply($t->get_multi(keys %data), \%data, 'get_multi with their kinds');
+    is_deeply($t->get_multi([ 'user:1', 'none' ]), { 'user:1' => 1 }, 'a list, a missing key');
+    is_deeply($t->get_multi, {}, 'no keys');
+    my @names = sort keys %data;
+    is_deeply([ $t->get_list(@names) ], [ @data{@names} ], 'get_list in order');
+    is_deeply([ $t->get_list([ 'none', 'user:1' ]) ], [ undef, 1 ], 'a missing key is undef');
+    is_deeply([ $t->get_list ], [], 'no keys, no values');
+    is_deeply($t->get_multi([]), {}, 'an empty list');
+    $t->set_multi({ brief => 1, long => 'x' x 5000 }, ttl => 60);
+    ok($t->ttl('brief') > 50, 'a ttl for all');
+    is(length $t->get_multi('long')->{long}, 5000, 'a long value');
+    dies(sub { $t->set_multi({ a => 1 }, tags => [ 'x' ]) }, 'Argument', qr/tags/, 'tags');
+    is($t->delete_multi('brief', 'long', 'none'), 2, 'delete_multi returns how many existed');
+    is($t->delete_multi([ 'user:1' ]), 1, 'of a list');
+    is($t->size, 199, 'are gone');
+    # Perl keeps the first of these keys as Latin-1 inside of a hash.
+    my %wide = ("gr\x{fc}n" => 1, "\x{263a}" => 2, "\xff" => 3);
+    my $latin = "\x{fc}";
+    utf8::upgrade($latin);
+    $wide{$latin} = 4;
+    $t->set_multi(\%wide);
+    is($t->get($latin), 4, 'a text key of Latin-1 characters');
+    is($t->get("\x{263a}"), 2, 'a text key');
+    is($t->get("\xff"), 3, 'a key of bytes');
+    is_deeply($t->get_multi($latin, "\xff"), { $latin => 4, "\xff" => 3 }, 'are read');
+    tie my %tied, 'Tavola', 'source', max_size => '16M';
+    %tied = (p => 1, q => [ 2 ]);
+    $t->set_multi(\%tied);
+    is_deeply($t->get('q'), [ 2 ], 'from a tied hash');
+    $t->delete_multi(keys %wide, 'p', 'q');
+};
+
+subtest 'iteration' => sub {
+    $t->clear;
+    $t->set_multi(\%data);
+    $t->set("cart:$_", $_) for 1 .. 10;
+    is(scalar(my @all = $t->keys), 210, 'all keys');
+    is_deeply([ sort $t->keys('cart:') ], [ sort map { "cart:$_" } 1 .. 10 ], 'by a prefix');
+    my %seen;
+    is($t->each(sub { $seen{ $_[0] } = $_[1] }, 'user:'), 200, 'each returns how many');
+    is_deeply(\%seen, \%data, 'each gives keys and values');
+    my $iterator = $t->iterator('cart:');
+    my $count = 0;
+    while (my ($key, $value) = $iterator->next) {
+        $count++;
+        is($key, "cart:$value", 'an iterator') if $value == 1;
+    }
+    is($count, 10, 'gives each key');
+    is_deeply([ $iterator->next ], [], 'and has ended');
+    my $keys = $t->iterator('cart:');
+    like(scalar $keys->next, qr/\Acart:/, 'in scalar context it gives the key');
+    is($t->delete_prefix('cart:'), 10, 'delete_prefix returns how many');
+    is($t->size, 200, 'the others stay');
+    my $kept = $t->iterator;
+    $t->close;
+    dies(sub { $kept->next }, 'Argument', qr/closed/, 'the iterator of a closed table');
+};
+
+done_testing;

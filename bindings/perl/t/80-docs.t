@@ -1,0 +1,91 @@
+# Runs every example of the documentation, and looks for calls that have none.
+use strict;
+use warnings;
+
+use lib 't/lib';
+use Test::More;
+use TavolaTest;
+
+my @modules = qw(
+    Tavola Tavola::Queue Tavola::Log Tavola::Error Tavola::FastMmap Tavola::Memcached
+    Tavola::Depot Tavola::CDB CHI::Driver::Tavola
+);
+my $has_chi = eval { require CHI; 1 };
+
+# Returns the text of a file of documentation.
+sub text_of {
+    my ($file) = @_;
+    open my $handle, '<:encoding(UTF-8)', $file or die "$file: $!";
+    return do { local $/; <$handle> };
+}
+
+# Returns the code of a page: the indented lines of POD, or the fenced ones of Markdown.
+sub code_of {
+    my ($file) = @_;
+    my $text = text_of($file);
+    if ($file =~ /\.md\z/) {
+        return join "\n", $text =~ /^```perl\n(.*?)^```/gms;
+    }
+    return join "\n", map { /\A\s/ ? $_ : () } split /\n/, $text;
+}
+
+# Makes a test of each line that ends with `# => VALUE`.
+sub with_tests {
+    my ($code) = @_;
+    $code =~ s{^(\s*)(\S.*?);\s+\# => (.+)$}
+              {$1main::is_deeply([ $2 ], [ $3 ], \$main::example = q\x01$2\x01);}gm;
+    return $code;
+}
+
+my $number = 0;
+our $example;
+
+# Runs the code of a page as one program.
+sub run_page {
+    my ($file) = @_;
+    my $code = with_tests(code_of($file));
+    my $package = 'Example' . ++$number;
+    # Each page has a directory of tables for itself.
+    local $ENV{TAVOLA_DIR} = "$ENV{TAVOLA_DIR}/$package";
+    local $SIG{__WARN__} = sub { note(@_) };
+    local $@;
+    my $program = "package $package; use strict; use warnings; no warnings 'void';\n$code\n;1;";
+    my $is_good = eval $program;    ## no critic (ProhibitStringyEval)
+    ok($is_good, 'the program runs to its end') or diag($@);
+    return;
+}
+
+for my $module (@modules) {
+    my $file = 'lib/' . $module =~ s{::}{/}gr . '.pod';
+    subtest "$module: examples" => sub {
+        plan skip_all => 'CHI is not installed' if $module =~ /CHI/ && !$has_chi;
+        run_page($file);
+    };
+    next if $module =~ /CHI/ && !$has_chi;
+    subtest "$module: every call has a section" => sub {
+        my $text = text_of($file);
+        eval "require $module; 1" or die $@;    ## no critic (ProhibitStringyEval)
+        no strict 'refs';
+        my @calls = grep { defined &{"${module}::$_"} && /\A[a-z]/ } sort keys %{"${module}::"};
+        # What was imported is not a call of the module.
+        my $imported = 'import|bootstrap|has|extends|with|before|after|around|isa|blessed|confess';
+        @calls = grep { !/\A(?:$imported)\z/ } @calls;
+        @calls = grep { $_ ne 'new' } @calls if $module =~ /CHI/;
+        for my $call (@calls) {
+            ok($text =~ /^=head2 \Q$call\E$/m, $call);
+        }
+        cmp_ok(scalar(@calls), '>', 0, 'there are calls');
+    };
+}
+
+subtest 'README.md' => sub { run_page('README.md') };
+
+# The page for those who come from other modules is in the repository, not in the distribution.
+my $page = ($ENV{TAVOLA_PERL_SOURCE} // '.') . '/../../docs/guide/coming-from-chi.md';
+subtest 'coming-from-chi.md' => sub {
+    plan skip_all => 'the page is not in the distribution' if !-f $page;
+    plan skip_all => 'CHI is not installed' if !$has_chi;
+    run_page($page);
+};
+
+done_testing;

@@ -1,0 +1,106 @@
+package TavolaTest;
+
+# What the tests share: a folder of tables that goes away, children that are waited for, and a look
+# at what was left behind.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use File::Spec ();
+use File::Temp ();
+use POSIX ();
+use Test::More ();
+
+our @EXPORT = qw(in_child child_says dies error_of reap rss_kib table);
+
+my ($dir, $owner);
+
+BEGIN {
+    # In memory if it can be: that is where tables usually are.
+    my $root = -d '/dev/shm' && -w '/dev/shm' ? '/dev/shm' : File::Spec->tmpdir;
+    $dir = File::Temp->newdir('tavola-perl-XXXXXX', DIR => $root, CLEANUP => 1);
+    $ENV{TAVOLA_DIR} = "$dir";
+    $owner = $$;
+}
+
+# Removes the folder before global destruction, when File::Temp still can.
+END {
+    if ($$ == $owner) {
+        local $?;
+        undef $dir;
+    }
+}
+
+require Tavola;
+
+my $count = 0;
+
+# Opens a table of its own.
+sub table {
+    my (%options) = @_;
+    return Tavola->open('table' . ++$count, max_size => '64M', %options);
+}
+
+# Runs code in a forked child, which ends without running END blocks of the test. Returns its pid.
+sub in_child {
+    my ($code) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    my $is_good = eval { $code->(); 1 };
+    print STDERR "# child: $@\n" if !$is_good;
+    POSIX::_exit($is_good ? 0 : 1);
+}
+
+# Runs code in a child, and returns the pid and a handle that reads what the code prints to `$_[0]`.
+sub child_says {
+    my ($code) = @_;
+    pipe(my $from, my $to) or die "pipe: $!";
+    my $pid = in_child(sub {
+        close $from;
+        $to->autoflush(1);
+        $code->($to);
+    });
+    close $to;
+    return ($pid, $from);
+}
+
+# Waits for children, and returns whether all ended with 0.
+sub reap {
+    my @pids = @_;
+    my $bad = 0;
+    for my $pid (@pids) {
+        waitpid $pid, 0;
+        $bad++ if $? != 0;
+    }
+    return $bad == 0;
+}
+
+# Returns the error that code throws, or undef.
+sub error_of {
+    my ($code) = @_;
+    return eval { $code->(); 1 } ? undef : $@;
+}
+
+# Tests that code throws an error of a class with certain words.
+sub dies {
+    my ($code, $class, $words, $name) = @_;
+    my $error = error_of($code);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return Test::More::subtest(
+        $name => sub {
+            Test::More::isa_ok($error, "Tavola::Error::$class");
+            Test::More::like("$error", $words, 'says why');
+        });
+}
+
+# Returns the resident size of this process.
+sub rss_kib {
+    open my $status, '<', '/proc/self/status' or return 0;
+    while (my $line = <$status>) {
+        return $1 if $line =~ /\AVmRSS:\s+(\d+)/;
+    }
+    return 0;
+}
+
+1;
