@@ -7,7 +7,7 @@
 
 zend_long tavola_apcu_ttl(const tavola_attributes *has)
 {
-	return has->ttl_ms == TAVOLA_TTL_NEVER ? 0 : (zend_long)((has->ttl_ms + 999) / 1000);
+	return tavola_is_for_ever(has->ttl_ms) ? 0 : (zend_long)((has->ttl_ms + 999) / 1000);
 }
 
 /* Times of a key. A table does not keep them, so they are those of this moment: then the time at

@@ -211,8 +211,12 @@ static bool read_double(zend_string *text, double *number)
 		*number = ZSTR_VAL(text)[0] == '-' ? -ZEND_INFINITY : ZEND_INFINITY;
 		return true;
 	}
+	char first = ZSTR_VAL(text)[0];
+	if (first != '-' && first != '.' && (first < '0' || first > '9')) {
+		return false;
+	}
 	*number = zend_strtod(ZSTR_VAL(text), &end);
-	return ZSTR_LEN(text) > 0 && end == ZSTR_VAL(text) + ZSTR_LEN(text);
+	return end == ZSTR_VAL(text) + ZSTR_LEN(text);
 }
 
 static bool read_json(zval *out, zend_string *text)
@@ -256,8 +260,8 @@ static bool read_igbinary(zval *out, zend_string *text)
 		return false;
 	}
 	ZVAL_COPY_VALUE(out, &result);
-	/* A value that is false is stored as JSON. */
-	return Z_TYPE(result) != IS_FALSE;
+	/* The values false and null are stored as JSON, so here they mean that it failed. */
+	return Z_TYPE(result) > IS_FALSE;
 }
 
 /* Decodes a value that is not bytes. Returns false if it does not decode. */

@@ -8,11 +8,16 @@
 
 #include "php_tavola.h"
 
-#define PREFIX "lock:"
+#include <unistd.h>
+
+/* The same in every language, so that locks hold between them. */
+#define PREFIX "\0lock\0"
 
 typedef struct {
 	zval table;
 	tavola_lease *lease;
+	/* The process that holds it; a forked child does not. */
+	pid_t pid;
 	zend_object std;
 } tavola_php_lock;
 
@@ -53,8 +58,8 @@ static tavola_lease *try_lock(
 	if (status == TAVOLA_ERR_STOPPED || (status == TAVOLA_OK && leased.outcome < TAVOLA_LEASE_WON)) {
 		tavola_lease_close(lease);
 		tavola_throw_text(TAVOLA_ERR_ARGUMENT,
-			"the key %s has a value, so it cannot be a lock; remove the key or use another name",
-			ZSTR_VAL(key));
+			"the key of the lock %s has a value; remove the key or use another name",
+			ZSTR_VAL(key) + sizeof(PREFIX) - 1);
 		return NULL;
 	}
 	if (!tavola_did(status)) {
@@ -126,11 +131,12 @@ ZEND_METHOD(Tavola_Table, lock)
 		RETURN_THROWS();
 	}
 	zend_string *key = zend_string_concat2(
-		PREFIX, strlen(PREFIX), ZSTR_VAL(name), ZSTR_LEN(name));
+		PREFIX, sizeof(PREFIX) - 1, ZSTR_VAL(name), ZSTR_LEN(name));
 	zval made;
 	object_init_ex(&made, tavola_lock_ce);
 	tavola_php_lock *lock = lock_of(&made);
 	ZVAL_COPY(&lock->table, ZEND_THIS);
+	lock->pid = getpid();
 	lock->lease = acquire(self->handle->table, key, &options, timeout);
 	zend_string_release(key);
 	if (lock->lease) {
@@ -144,18 +150,22 @@ ZEND_METHOD(Tavola_Lock, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
+static bool is_held(const tavola_php_lock *self)
+{
+	return self->lease && self->pid == getpid() && tavola_lease_is_recorded(self->lease);
+}
+
 ZEND_METHOD(Tavola_Lock, isHeld)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
-	const tavola_php_lock *self = lock_of(ZEND_THIS);
-	RETURN_BOOL(self->lease && tavola_lease_is_recorded(self->lease));
+	RETURN_BOOL(is_held(lock_of(ZEND_THIS)));
 }
 
 ZEND_METHOD(Tavola_Lock, release)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	tavola_php_lock *self = lock_of(ZEND_THIS);
-	bool was_held = self->lease && tavola_lease_is_recorded(self->lease);
+	bool was_held = is_held(self);
 	tavola_lease_close(self->lease);
 	self->lease = NULL;
 	RETURN_BOOL(was_held);

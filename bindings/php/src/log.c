@@ -286,7 +286,7 @@ static void drain_to_stream(INTERNAL_FUNCTION_PARAMETERS, bool is_last)
 	THIS_LOG();
 	php_stream_from_zval(stream, resource);
 	php_stream_flush(stream);
-	if (php_stream_cast(stream, PHP_STREAM_AS_FD, (void **)&fd, 1) == FAILURE) {
+	if (php_stream_cast(stream, PHP_STREAM_AS_FD, (void **)&fd, 0) == FAILURE) {
 		zend_argument_value_error(1, "must be a stream with a descriptor, such as a file");
 		RETURN_THROWS();
 	}

@@ -134,6 +134,28 @@ bool tavola_read_all(tavola_reader *reader)
 	return true;
 }
 
+/* Reads the lengths of a key and of a value, such as [8, 16]. */
+static bool read_fixed(tavola_reader *reader, tavola_options *options)
+{
+	zval *value = find(reader, "fixed");
+	uint32_t lens[2];
+	if (value == NULL) {
+		return true;
+	}
+	for (zend_ulong i = 0; i < 2; i++) {
+		zval *len = Z_TYPE_P(value) == IS_ARRAY
+			? zend_hash_index_find(Z_ARRVAL_P(value), i) : NULL;
+		if (len == NULL || Z_TYPE_P(len) != IS_LONG || Z_LVAL_P(len) < 0
+				|| Z_LVAL_P(len) > (zend_long)UINT32_MAX) {
+			return refuse("fixed", "the lengths of a key and of a value, such as [8, 16]");
+		}
+		lens[i] = (uint32_t)Z_LVAL_P(len);
+	}
+	options->fixed_key = lens[0];
+	options->fixed_value = lens[1];
+	return true;
+}
+
 /* Sets the options that a table must be created with. */
 static bool read_creation(tavola_reader *reader, tavola_options *options)
 {
@@ -145,8 +167,7 @@ static bool read_creation(tavola_reader *reader, tavola_options *options)
 		&& tavola_read_number(reader, "mode", 07777, &mode)
 		&& read_u32(reader, "group", &options->group_id)
 		&& read_u32(reader, "shards", &options->shards)
-		&& read_u32(reader, "fixed_key", &options->fixed_key)
-		&& read_u32(reader, "fixed_value", &options->fixed_value)
+		&& read_fixed(reader, options)
 		&& tavola_read_flag(reader, "versions", &options->versions);
 	options->mode = (uint32_t)mode;
 	options->ttl_ms = (uint64_t)ceil(ttl * 1000);
@@ -202,6 +223,11 @@ bool tavola_ttl_ms(const zval *seconds, int64_t *ttl_ms)
 	}
 	*ttl_ms = (int64_t)ceil(number * 1000);
 	return true;
+}
+
+bool tavola_is_for_ever(int64_t ttl_ms)
+{
+	return ttl_ms == TAVOLA_TTL_NEVER || ttl_ms > (int64_t)(0.98 * MOST_SECONDS * 1000);
 }
 
 double tavola_wait_seconds(const zval *seconds)

@@ -30,6 +30,9 @@ bool tavola_size_of(zend_string *text, zend_long number, const char *what, uint6
  * returns false if the number is no TTL. */
 bool tavola_ttl_ms(const zval *seconds, int64_t *ttl_ms);
 
+/* Whether a TTL of the library is for ever. A lease has a thousand years instead of that. */
+bool tavola_is_for_ever(int64_t ttl_ms);
+
 /* Reads such an argument as a time to wait: a negative number, without an end, for null. */
 double tavola_wait_seconds(const zval *seconds);
 

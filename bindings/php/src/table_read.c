@@ -112,7 +112,7 @@ ZEND_METHOD(Tavola_Table, entry)
 	array_init_size(return_value, 5);
 	add_assoc_zval(return_value, "value", &value);
 	add_assoc_long(return_value, "flags", has.flags);
-	if (has.ttl_ms == TAVOLA_TTL_NEVER) {
+	if (tavola_is_for_ever(has.ttl_ms)) {
 		add_assoc_null(return_value, "ttl");
 		add_assoc_null(return_value, "expires");
 	} else {
@@ -155,7 +155,7 @@ ZEND_METHOD(Tavola_Table, ttl)
 	TAVOLA_THIS_TABLE();
 	if (tavola_answered(
 			tavola_ttl(self->handle->table, ZSTR_VAL(key), ZSTR_LEN(key), &ttl_ms))
-			&& ttl_ms != TAVOLA_TTL_NEVER) {
+			&& !tavola_is_for_ever(ttl_ms)) {
 		RETURN_LONG((ttl_ms + 999) / 1000);
 	}
 }
