@@ -22,6 +22,12 @@ static void put_times(zval *out, const tavola_attributes *has)
 	add_assoc_long(out, "ttl", tavola_apcu_ttl(has));
 }
 
+ZEND_FUNCTION(apcu_enabled)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(tavola_apcu_is_enabled());
+}
+
 ZEND_FUNCTION(apcu_key_info)
 {
 	zend_string *key;

@@ -65,21 +65,20 @@ static tavola_status ask(
 	}
 }
 
-/* Tells the other processes why there is no value. The exception stays. */
+/* Reports to the other processes why there is no value. The exception stays. After `exit` there is
+ * no reason, and another process computes at once. */
 static void fail(tavola_computation *with, tavola_lease *lease)
 {
 	zval copy;
 	zend_object *thrown = EG(exception);
-	zend_string *text = ZSTR_EMPTY_ALLOC();
-	if (thrown && !zend_is_unwind_exit(thrown)) {
-		zval *message = zend_read_property_ex(
-			zend_get_exception_base(thrown), thrown, ZSTR_KNOWN(ZEND_STR_MESSAGE), true, &copy);
-		text = zval_get_string(message);
+	if (with->back_off_ms == 0 || zend_is_unwind_exit(thrown)) {
+		return;
 	}
+	zval *message = zend_read_property_ex(
+		zend_get_exception_base(thrown), thrown, ZSTR_KNOWN(ZEND_STR_MESSAGE), true, &copy);
+	zend_string *text = zval_get_string(message);
 	/* TAVOLA_LEASE_LOST and errors change nothing for the caller, who gets the exception. */
-	if (with->back_off_ms > 0) {
-		tavola_lease_fail(lease, with->back_off_ms, ZSTR_VAL(text), ZSTR_LEN(text));
-	}
+	tavola_lease_fail(lease, with->back_off_ms, ZSTR_VAL(text), ZSTR_LEN(text));
 	zend_string_release(text);
 }
 

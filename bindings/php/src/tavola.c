@@ -40,6 +40,29 @@ PHP_INI_BEGIN()
 		OnUpdateStringUnempty, apcu_table, zend_tavola_globals, tavola_globals)
 PHP_INI_END()
 
+/* The directory of tables: the setting, else the environment at the start of the process. */
+static char *start_directory;
+
+static void remember_directory(void)
+{
+	const char *directory = TAVOLA_G(directory);
+	if (directory == NULL || directory[0] == '\0') {
+		directory = getenv("TAVOLA_DIR");
+	}
+	start_directory = directory ? pestrdup(directory, true) : NULL;
+	if (directory) {
+		setenv("TAVOLA_DIR", directory, 1);
+	}
+}
+
+/* php-fpm removes the environment of its workers (`clear_env`), which the library asks. */
+static void restore_directory(void)
+{
+	if (start_directory && getenv("TAVOLA_DIR") == NULL) {
+		setenv("TAVOLA_DIR", start_directory, 1);
+	}
+}
+
 static PHP_GINIT_FUNCTION(tavola)
 {
 #if defined(COMPILE_DL_TAVOLA) && defined(ZTS)
@@ -51,9 +74,7 @@ static PHP_GINIT_FUNCTION(tavola)
 static PHP_MINIT_FUNCTION(tavola)
 {
 	REGISTER_INI_ENTRIES();
-	if (TAVOLA_G(directory) && TAVOLA_G(directory)[0] != '\0') {
-		setenv("TAVOLA_DIR", TAVOLA_G(directory), 1);
-	}
+	remember_directory();
 	tavola_start_handles();
 	tavola_register_classes();
 	zend_register_functions(NULL, tavola_functions(), NULL, type);
@@ -64,6 +85,7 @@ static PHP_MSHUTDOWN_FUNCTION(tavola)
 {
 	(void)type;
 	tavola_end_handles();
+	free(start_directory);
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
@@ -75,6 +97,7 @@ static PHP_RINIT_FUNCTION(tavola)
 #if defined(COMPILE_DL_TAVOLA) && defined(ZTS)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
+	restore_directory();
 	TAVOLA_G(running) = NULL;
 	return SUCCESS;
 }
