@@ -162,6 +162,8 @@ static void preload_file(const tavola_php_table *table, const char *path, const 
 	zend_string *text = php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, false);
 	zend_string *key = zend_string_init(name, (size_t)(strrchr(name, '.') - name), false);
 	php_stream_close(stream);
+	/* Bytes that do not decode come back as the same string. */
+	zend_string_addref(text);
 	tavola_decode(&value, text, TAVOLA_KIND_PHP, TAVOLA_SERIALIZER_PHP);
 	bool is_broken = Z_TYPE(value) == IS_STRING && Z_STR(value) == text;
 	if (!is_broken && tavola_encode(&encoded, &value, table->serializer)) {
@@ -170,6 +172,7 @@ static void preload_file(const tavola_php_table *table, const char *path, const 
 		tavola_encoded_free(&encoded);
 	}
 	zend_string_release(key);
+	zend_string_release(text);
 	zval_ptr_dtor(&value);
 }
 
