@@ -160,6 +160,10 @@ static void preload_file(const tavola_php_table *table, const char *path, const 
 		return;
 	}
 	zend_string *text = php_stream_copy_to_mem(stream, PHP_STREAM_COPY_ALL, false);
+	/* Editors add a newline to a file. */
+	while (ZSTR_LEN(text) > 0 && ZSTR_VAL(text)[ZSTR_LEN(text) - 1] == '\n') {
+		text = zend_string_truncate(text, ZSTR_LEN(text) - 1, false);
+	}
 	zend_string *key = zend_string_init(name, (size_t)(strrchr(name, '.') - name), false);
 	php_stream_close(stream);
 	/* Bytes that do not decode come back as the same string. */
