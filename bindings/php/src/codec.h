@@ -61,6 +61,9 @@ typedef struct {
  * the allocation could then end in a longjmp. */
 void *tavola_make_string(void *user, size_t len);
 
+/* Whether a string of this length can be made without coming near to the memory limit. */
+bool tavola_has_room(size_t len);
+
 #define TAVOLA_RESULT_BUFFER(result) TAVOLA_BUFFER_ALLOC(tavola_make_string, result)
 
 /* Returns the string of a result that the library has filled. */

@@ -46,6 +46,9 @@ ZEND_BEGIN_MODULE_GLOBALS(tavola)
 	char *apc_preload_path;
 	/* The table of the functions of APCu, once this request has used it. */
 	struct tavola_apcu *apcu;
+	/* The length of the last large value that was read, and whether the one before had it, too. */
+	size_t last_len;
+	bool is_repeated;
 	/* The innermost computation of this request. */
 	struct tavola_computation *running;
 ZEND_END_MODULE_GLOBALS(tavola)

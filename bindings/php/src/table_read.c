@@ -27,16 +27,52 @@ static tavola_status read_in_two_steps(
 	}
 }
 
+/* From this length on, a second copy costs more than a wrong guess now and then. */
+#define LARGE 1024
+
+/* Reads a key whose value probably has the length of the two before it, straight into its string.
+ * Through the callback, a value is copied twice: the library knows its length only when it has it.
+ * Returns false if the value has another length. */
+static bool read_repeated(
+	const tavola_table *table, zend_string *key, zend_string **value,
+	tavola_attributes *attributes, uint64_t *token, tavola_status *status)
+{
+	size_t len = TAVOLA_G(last_len);
+	if (!tavola_has_room(len)) {
+		return false;
+	}
+	zend_string *room = zend_string_alloc(len, false);
+	tavola_buffer buffer = TAVOLA_BUFFER(ZSTR_VAL(room), len);
+	*status = tavola_get_entry(table, ZSTR_VAL(key), ZSTR_LEN(key), &buffer, attributes, token);
+	if (EXPECTED(*status == TAVOLA_OK && buffer.len == len)) {
+		ZSTR_VAL(room)[len] = '\0';
+		*value = room;
+		return true;
+	}
+	zend_string_efree(room);
+	TAVOLA_G(is_repeated) = false;
+	return *status != TAVOLA_OK && *status != TAVOLA_ERR_TOO_SMALL;
+}
+
 tavola_status tavola_read_bytes(
 	const tavola_table *table, zend_string *key, zend_string **value,
 	tavola_attributes *attributes, uint64_t *token)
 {
+	tavola_status repeated;
+	if (TAVOLA_G(is_repeated)
+			&& read_repeated(table, key, value, attributes, token, &repeated)) {
+		return repeated;
+	}
 	tavola_result result = {NULL, 0};
 	tavola_buffer buffer = TAVOLA_RESULT_BUFFER(&result);
 	tavola_status status = tavola_get_entry(
 		table, ZSTR_VAL(key), ZSTR_LEN(key), &buffer, attributes, token);
 	if (EXPECTED(status == TAVOLA_OK)) {
 		*value = tavola_result_string(&result);
+		if (UNEXPECTED(buffer.len >= LARGE)) {
+			TAVOLA_G(is_repeated) = buffer.len == TAVOLA_G(last_len);
+			TAVOLA_G(last_len) = buffer.len;
+		}
 	} else if (UNEXPECTED(status == TAVOLA_ERR_STOPPED)) {
 		return read_in_two_steps(table, key, result.wanted, value, attributes, token);
 	}
