@@ -1,0 +1,127 @@
+<?php
+
+/* The cost of one call, without a closure between the loop and the store. */
+
+final class Calls
+{
+    /** @return array<string, array<string, float>> store => call => ns */
+    public static function measure(int $keys, int $rounds): array
+    {
+        mt_srand(7);
+        $names = array_map(fn($i) => "user:$i", range(0, $keys - 1));
+        shuffle($names);
+        $samples = [];
+        foreach (['small', '4 KB'] as $size) {
+            $values = self::values($size, $keys);
+            foreach (self::programs() as $store => $program) {
+                foreach ($program as $call => $run) {
+                    for ($round = 0; $round < $rounds; $round++) {
+                        $empty = self::time(self::emptyLoop(...), $names, $values);
+                        $samples[$store]["$call $size"][] = self::time($run, $names, $values) - $empty;
+                    }
+                }
+            }
+        }
+        return array_map(fn($row) => array_map(fn($all) => max(0, median($all)), $row), $samples);
+    }
+
+    private static function values(string $size, int $keys): array
+    {
+        $values = [];
+        for ($i = 0; $i < $keys; $i++) {
+            $values[] = $size === 'small' ? str_repeat('v', 8 + $i % 25) : str_repeat('v', 4096);
+        }
+        return $values;
+    }
+
+    private static function time(callable $run, array $names, array $values): float
+    {
+        $start = hrtime(true);
+        $run($names, $values);
+        return (hrtime(true) - $start) / count($names);
+    }
+
+    private static function emptyLoop(array $names, array $values): void
+    {
+        foreach ($names as $i => $name) {
+            $value = $values[$i];
+        }
+    }
+
+    /** @return array<string, array{set: callable, get: callable}> */
+    private static function programs(): array
+    {
+        $table = new Tavola\Table('calls', ['max_size' => '4G']);
+        $cache = new Tavola\Table('cache', ['capacity' => '1G', 'max_size' => '4G']);
+        $programs = ['tavola' => self::tavola($table), 'tavola, cache' => self::tavola($cache)];
+        if (function_exists('apcu_store') && apcu_enabled()) {
+            $programs['apcu'] = self::apcu();
+        }
+        $programs['array'] = self::inArray();
+        return $programs;
+    }
+
+    private static function tavola(Tavola\Table $table): array
+    {
+        return [
+            'set' => function (array $names, array $values) use ($table) {
+                foreach ($names as $i => $name) {
+                    $table->set($name, $values[$i]);
+                }
+            },
+            'get' => function (array $names, array $values) use ($table) {
+                foreach ($names as $i => $name) {
+                    $value = $table->get($name);
+                }
+            },
+            'many' => function (array $names, array $values) use ($table) {
+                foreach (array_chunk($names, 100) as $chunk) {
+                    $table->getMultiple($chunk);
+                }
+            },
+        ];
+    }
+
+    private static function apcu(): array
+    {
+        return [
+            'set' => function (array $names, array $values) {
+                foreach ($names as $i => $name) {
+                    apcu_store($name, $values[$i]);
+                }
+            },
+            'get' => function (array $names, array $values) {
+                foreach ($names as $i => $name) {
+                    $value = apcu_fetch($name);
+                }
+            },
+            'many' => function (array $names, array $values) {
+                foreach (array_chunk($names, 100) as $chunk) {
+                    apcu_fetch($chunk);
+                }
+            },
+        ];
+    }
+
+    private static function inArray(): array
+    {
+        $array = [];
+        return [
+            'set' => function (array $names, array $values) use (&$array) {
+                foreach ($names as $i => $name) {
+                    $array[$name] = $values[$i];
+                }
+            },
+            'get' => function (array $names, array $values) use (&$array) {
+                foreach ($names as $i => $name) {
+                    $value = $array[$name];
+                }
+            },
+            'many' => function (array $names, array $values) use (&$array) {
+                foreach (array_chunk($names, 100) as $chunk) {
+                    array_intersect_key($array, array_flip($chunk));
+                }
+            },
+        ];
+    }
+}
