@@ -10,7 +10,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-damage test-clients test-memcached-suite test-report gates check check-peers \
+.PHONY: help run build test test-bindings test-damage test-clients test-memcached-suite test-report gates check check-peers \
 	packages test-packages torture torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
@@ -29,8 +29,13 @@ build: ## the command and the library for C, optimised
 	cargo xtask man $(or $(CARGO_TARGET_DIR),target)/release/man3
 
 test: ## all tests except the long ones
-	@scripts/setup test
+	@scripts/setup test bindings
 	scripts/test --workspace
+	scripts/test-bindings quick
+
+test-bindings: ## Python, PHP, Ruby and Perl: all tests, and those of other projects: LANGUAGES=
+	@scripts/setup test bindings
+	scripts/test-bindings $(LANGUAGES)
 
 test-damage: ## tables with flipped bits, five times as many as `make test`: FLIPS=every for all
 	@scripts/setup build
