@@ -23,7 +23,8 @@ class SignaturesTest < TavolaTest
   end
 
   def test_every_public_call_has_a_type
-    builder = RBS::DefinitionBuilder.new(env: environment)
+    loaded = environment
+    builder = RBS::DefinitionBuilder.new(env: loaded)
     [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Log::Reader, Tavola::Log::Drain,
      Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Watch,
      Tavola::Tags].each do |owner|

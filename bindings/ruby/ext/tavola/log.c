@@ -89,6 +89,16 @@ static void *write_line(void *user) {
   return NULL;
 }
 
+static VALUE line_body(VALUE user) {
+  tvl_blocking(write_line, (void *)user);
+  return Qnil;
+}
+
+static VALUE line_end(VALUE user) {
+  ((log_handle *)user)->users--;
+  return Qnil;
+}
+
 // line(level, text). A log with the policy `block` may wait for its drain, which may be a thread of
 // this process, so the GVL is released.
 static VALUE log_line(VALUE self, VALUE level, VALUE text) {
@@ -100,8 +110,7 @@ static VALUE log_line(VALUE self, VALUE level, VALUE text) {
     call.text = RSTRING_PTR(text);
     call.len = (size_t)RSTRING_LEN(text);
     handle->users++;
-    tvl_without_gvl(write_line, &call);
-    handle->users--;
+    rb_ensure(line_body, (VALUE)&call, line_end, (VALUE)handle);
   } else {
     call.text = RSTRING_PTR(text);
     call.len = (size_t)RSTRING_LEN(text);
@@ -254,6 +263,7 @@ static int fd_of(VALUE io) {
 
 typedef struct {
   tavola_log_drain *drain;
+  void *(*work)(void *);
   int fd;
   size_t lines;
   tavola_status status;
@@ -271,13 +281,22 @@ static void *work_finish(void *user) {
   return NULL;
 }
 
+static VALUE write_out_body(VALUE user) {
+  tvl_blocking(((drain_call *)user)->work, (void *)user);
+  return Qnil;
+}
+
+static VALUE write_out_end(VALUE user) {
+  ((drain_handle *)user)->is_busy = false;
+  return Qnil;
+}
+
 // Writes lines to a descriptor without the GVL, and returns how many.
 static VALUE write_out(VALUE self, VALUE io, void *(*work)(void *)) {
   drain_handle *handle = drain_of(self);
-  drain_call call = {.drain = handle->drain, .fd = fd_of(io)};
+  drain_call call = {.drain = handle->drain, .work = work, .fd = fd_of(io)};
   handle->is_busy = true;
-  tvl_without_gvl(work, &call);
-  handle->is_busy = false;
+  rb_ensure(write_out_body, (VALUE)&call, write_out_end, (VALUE)handle);
   RB_GC_GUARD(io);
   RB_GC_GUARD(self);
   tvl_check(call.status);

@@ -109,6 +109,7 @@ bool tvl_busy_again(VALUE self, tvl_handle *handle, uint64_t *waited_ms);
 typedef tavola_status (*tvl_wait_fn)(void *user, uint64_t slice_ms);
 tavola_status tvl_wait(tvl_wait_fn wait, void *user, uint64_t timeout_ms);
 void tvl_without_gvl(void *(*work)(void *), void *user);
+void tvl_blocking(void *(*work)(void *), void *user);
 
 // arena.c
 char *tvl_arena_add(tvl_arena *arena, const void *data, size_t len);

@@ -68,9 +68,21 @@ static void *run(void *user) {
 }
 
 // Runs a long call without the GVL, to its end, and raises nothing: what it has done must not be
-// lost. When an interrupt is pending, Ruby refuses to release the GVL, and the call keeps it.
+// lost. When an interrupt is pending, Ruby refuses to release the GVL, and the call keeps it. So
+// this is not for calls that wait for another thread of this process.
 void tvl_without_gvl(void *(*work)(void *), void *user) {
   long_call call = {work, user, false};
   rb_thread_call_without_gvl2(run, &call, NULL, NULL);
   if (!call.has_run) work(user);
+}
+
+// Runs a call that may wait for another thread, which needs the GVL. What interrupts this thread is
+// raised before the call has begun, so the caller cleans up with `rb_ensure`.
+void tvl_blocking(void *(*work)(void *), void *user) {
+  long_call call = {work, user, false};
+  for (;;) {
+    rb_thread_call_without_gvl2(run, &call, NULL, NULL);
+    if (call.has_run) return;
+    rb_thread_check_ints();
+  }
 }
