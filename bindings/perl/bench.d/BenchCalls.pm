@@ -72,9 +72,7 @@ sub batches {
         sub {
             my ($keys, $value) = @_;
             for (my $at = 0; $at < @$keys; $at += 100) {
-                my %values;
-                @values{ @$keys[ $at .. $at + 99 ] } = ($value) x 100;
-                $t->set_multi(\%values);
+                $t->set_multi([ map { ($_, $value) } @$keys[ $at .. $at + 99 ] ]);
             }
         },
     );

@@ -164,40 +164,88 @@ static void key_of_entry(pTHX_ const tvl_handle *handle, HE *entry, const char *
   tvl_key(aTHX_ handle, sv_2mortal(newSVsv(hv_iterkeysv(entry))), data, len);
 }
 
-/* Sets the keys of a hash, all with the same time. */
-void tvl_set_many(pTHX_ tvl_handle *handle, HV *values, const tvl_write *write) {
-  size_t count, at = 0;
+/* The keys and values of one call. */
+typedef struct batch {
+  tvl_handle *handle;
+  const tvl_write *write;
   tavola_entry *entries;
-  tavola_attributes *each;
+  tavola_attributes *attributes;
+  size_t count;
+} batch;
+
+static void begin(pTHX_ batch *all, size_t room) {
+  all->entries = scratch(aTHX_ (room + 1) * sizeof *all->entries);
+  all->attributes = scratch(aTHX_ (room + 1) * sizeof *all->attributes);
+  all->count = 0;
+}
+
+static void add_pair(pTHX_ batch *all, const char *key, STRLEN len, SV *value) {
+  tavola_entry *entry = &all->entries[all->count];
+  tavola_attributes *attributes = &all->attributes[all->count++];
+  tvl_bytes bytes;
+  tvl_encode(aTHX_ all->handle, value, &bytes);
+  if (bytes.data == bytes.digits) {
+    bytes.data = SvPVX(newSVpvn_flags(bytes.data, bytes.len, SVs_TEMP));
+  }
+  entry->key.data = key;
+  entry->key.len = len;
+  entry->value.data = bytes.data;
+  entry->value.len = bytes.len;
+  entry->attributes = NULL;
+  if (all->write->has_time || bytes.flags != 0) {
+    *attributes = all->write->attributes;
+    attributes->flags = bytes.flags;
+    entry->attributes = attributes;
+  }
+}
+
+static void add_hash(pTHX_ batch *all, HV *values) {
   HE *entry;
-  tavola_status status;
+  size_t room;
   if (SvRMAGICAL(values)) {
     /* A tied hash does not know how many keys it has. */
     values = (HV *)sv_2mortal((SV *)newHVhv(values));
   }
-  count = (size_t)HvUSEDKEYS(values);
-  entries = scratch(aTHX_ (count + 1) * sizeof *entries);
-  each = scratch(aTHX_ (count + 1) * sizeof *each);
+  room = (size_t)HvUSEDKEYS(values);
+  begin(aTHX_ all, room);
   hv_iterinit(values);
-  while (at < count && (entry = hv_iternext(values)) != NULL) {
-    tvl_bytes bytes;
+  while (all->count < room && (entry = hv_iternext(values)) != NULL) {
     const char *data;
     STRLEN len;
-    key_of_entry(aTHX_ handle, entry, &data, &len);
-    tvl_encode(aTHX_ handle, hv_iterval(values, entry), &bytes);
-    if (bytes.data == bytes.digits) {
-      bytes.data = SvPVX(newSVpvn_flags(bytes.data, bytes.len, SVs_TEMP));
-    }
-    entries[at].key.data = data;
-    entries[at].key.len = len;
-    entries[at].value.data = bytes.data;
-    entries[at].value.len = bytes.len;
-    each[at] = write->attributes;
-    each[at].flags = bytes.flags;
-    entries[at].attributes = write->has_time || bytes.flags != 0 ? &each[at] : NULL;
-    at++;
+    key_of_entry(aTHX_ all->handle, entry, &data, &len);
+    add_pair(aTHX_ all, data, len, hv_iterval(values, entry));
   }
-  status = tavola_set_many_entries(handle->table, entries, at);
+}
+
+static void add_list(pTHX_ batch *all, AV *pairs) {
+  SSize_t count = av_len(pairs) + 1, i;
+  if (count % 2 != 0) {
+    tvl_argument(aTHX_ "a list of keys and values has a value for each key");
+  }
+  begin(aTHX_ all, (size_t)count / 2);
+  for (i = 0; i < count; i += 2) {
+    SV **key = av_fetch(pairs, i, 0), **value = av_fetch(pairs, i + 1, 0);
+    const char *data = "";
+    STRLEN len = 0;
+    if (key != NULL) {
+      tvl_key(aTHX_ all->handle, *key, &data, &len);
+    }
+    add_pair(aTHX_ all, data, len, value != NULL ? *value : &PL_sv_undef);
+  }
+}
+
+/* Sets the keys of a hash, or of a list of keys and values, all with the same time. */
+void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write) {
+  batch all = {handle, write, NULL, NULL, 0};
+  tavola_status status;
+  if (SvROK(values) && SvTYPE(SvRV(values)) == SVt_PVHV) {
+    add_hash(aTHX_ &all, (HV *)SvRV(values));
+  } else if (SvROK(values) && SvTYPE(SvRV(values)) == SVt_PVAV) {
+    add_list(aTHX_ &all, (AV *)SvRV(values));
+  } else {
+    tvl_argument(aTHX_ "set_multi needs a reference to a hash, or to a list of keys and values");
+  }
+  status = tavola_set_many_entries(handle->table, all.entries, all.count);
   if (status < 0) {
     tvl_throw(aTHX_ status);
   }

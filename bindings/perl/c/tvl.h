@@ -135,10 +135,13 @@ tavola_status tvl_store(pTHX_ tvl_handle *handle, SV *key, SV *value, int32_t co
 SV *tvl_take(pTHX_ tvl_handle *handle, SV *key);
 SV *tvl_swap(pTHX_ tvl_handle *handle, SV *key, SV *value, const tvl_write *write);
 
+/* compute.c */
+SV *tvl_fresh(pTHX_ tvl_handle *handle, SV *key, SV **args, I32 count);
+
 /* batch.c */
 HV *tvl_get_many(pTHX_ tvl_handle *handle, SV **keys, I32 count);
 void tvl_get_list(pTHX_ tvl_handle *handle, SV **keys, SV **values, I32 count);
-void tvl_set_many(pTHX_ tvl_handle *handle, HV *values, const tvl_write *write);
+void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write);
 
 /* counter.c */
 IV tvl_count(pTHX_ tvl_handle *handle, SV *key, IV by, SV **args, I32 count);

@@ -20,14 +20,12 @@ use constant {
     FOREVER   => ~0,
 };
 
-my %COMPUTE_OPTIONS = map { $_ => 1 } qw(ttl stale lease early back_off tags timeout);
-
-# Returns the value of a key, or computes it in one of all processes that ask for it.
-sub compute {
+# Returns the value of a key, or computes it in one of all processes that ask for it. `compute` has
+# checked the names of the options, and has not found a fresh value.
+sub _compute {
     my ($self, $key, @options) = @_;
     my $code = pop @options;
     my %option = @options;
-    _check_compute($code, \%option);
     my $ttl_ms = _ms($option{ttl}, undef) // _table_ttl_ms($self);
     my $stale_ms = _ms($option{stale}, 0);
     my $lease_ms = _ms($option{lease}, 0);
@@ -49,18 +47,6 @@ sub compute {
                 'another process has not computed the value in time', 0);
         }
     }
-}
-
-sub _check_compute {
-    my ($code, $option) = @_;
-    if (ref $code ne 'CODE') {
-        Tavola::Error->throw('the last argument of compute is a function that returns the value');
-    }
-    for my $name (keys %$option) {
-        next if $COMPUTE_OPTIONS{$name};
-        Tavola::Error->throw("there is no option '$name'; see the documentation of the method");
-    }
-    return;
 }
 
 # Computes a value and stores it. The handles of tags are fetched before, so that an invalidation

@@ -53,7 +53,8 @@ subtest 'arguments' => sub {
         for 0, -1, 'soon', 1e12;
     dies(sub { $t->compute('a') }, 'Argument', qr/function/, 'compute without a function');
     dies(sub { $t->compute('a', 1, 2, sub { }) }, 'Argument', qr/no option '1'/, 'an option');
-    dies(sub { $t->set_multi([ 1, 2 ]) }, 'Argument', qr/hash/, 'set_multi of a list');
+    dies(sub { $t->set_multi('a', 1) }, 'Argument', qr/hash/, 'set_multi of a string');
+    dies(sub { $t->set_multi([ 1, 2, 3 ]) }, 'Argument', qr/a value for each/, 'of half a pair');
     dies(sub { $t->set('a', 1, tags => [ 1 .. 17 ]) }, 'BadOption', qr/16 tags/, 'many tags');
     dies(sub { $t->set('a', 1, tags => [ [] ]) }, 'Argument', qr/a tag is a string/, 'a tag');
     like(error_of(sub { $t->get }), qr/Usage: Tavola::get\(self, key\)/, 'a missing argument');

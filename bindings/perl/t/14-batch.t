@@ -19,6 +19,9 @@ subtest 'batches' => sub {
     is_deeply([ $t->get_list([ 'none', 'user:1' ]) ], [ undef, 1 ], 'a missing key is undef');
     is_deeply([ $t->get_list ], [], 'no keys, no values');
     is_deeply($t->get_multi([]), {}, 'an empty list');
+    $t->set_multi([ p => 1, q => [ 2 ], p => 3 ], ttl => 60);
+    is_deeply($t->get_multi('p', 'q'), { p => 3, q => [ 2 ] }, 'set_multi of a list, in order');
+    $t->delete_multi('p', 'q');
     $t->set_multi({ brief => 1, long => 'x' x 5000 }, ttl => 60);
     ok($t->ttl('brief') > 50, 'a ttl for all');
     is(length $t->get_multi('long')->{long}, 5000, 'a long value');

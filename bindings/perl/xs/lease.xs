@@ -32,6 +32,31 @@ _lease(SV *self, SV *key, UV fresh_ms, UV stale_ms, UV lease_ms, NV early)
     }
     mPUSHu((UV)leased.left_ms);
 
+void
+compute(SV *self, SV *key, ...)
+  PREINIT:
+    SV *value;
+    I32 i;
+  PPCODE:
+    value = tvl_fresh(aTHX_ tvl_handle_of(aTHX_ self), key, OPTIONS(2));
+    if (value != NULL) {
+      PUSHs(sv_2mortal(value));
+      XSRETURN(1);
+    }
+    /* The arguments are still on the stack, below the place where the results go. */
+    SP += items;
+    PUSHMARK(SP);
+    EXTEND(SP, items);
+    for (i = 0; i < items; i++) {
+      PUSHs(ST(i));
+    }
+    PUTBACK;
+    call_pv("Tavola::_compute", G_SCALAR);
+    SPAGAIN;
+    value = POPs;
+    ST(0) = value;
+    XSRETURN(1);
+
 SV *
 lock(SV *self, SV *name, ...)
   CODE:

@@ -178,14 +178,12 @@ set_multi(SV *self, SV *values, ...)
     tvl_write write;
   PPCODE:
     handle = tvl_handle_of(aTHX_ self);
-    if (!SvROK(values) || SvTYPE(SvRV(values)) != SVt_PVHV) {
-      tvl_argument(aTHX_ "set_multi needs a reference to a hash of keys and values");
-    }
     tvl_read_write_options(aTHX_ handle, OPTIONS(2), &write);
     if (write.has_tags) {
       tvl_argument(aTHX_ "set_multi cannot set tags; call set for each key");
     }
-    tvl_set_many(aTHX_ handle, (HV *)SvRV(values), &write);
+    SvGETMAGIC(values);
+    tvl_set_many(aTHX_ handle, values, &write);
     XSRETURN_YES;
 
 UV
