@@ -5,7 +5,8 @@
  * where your web server finds it, and let it show the page to yourself alone.
  *
  * Set a password (here, or in the environment variable TAVOLA_STATUS_PASSWORD) to be asked for it
- * and to be able to delete keys. The user name is "tavola". Without a password, the page only reads.
+ * and to be able to delete keys. The user name is "tavola". Without a password, the page only
+ * reads.
  */
 
 use Tavola\{Names, Table};
@@ -25,7 +26,8 @@ final class StatusPage
             return;
         }
         header('Content-Type: text/html; charset=utf-8');
-        header("Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
+        header("Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; "
+            . "form-action 'self'");
         $name = $this->text($_GET, 'table');
         $token = $password === '' ? null : hash_hmac('sha256', "status $name", $password);
         try {
@@ -88,37 +90,48 @@ final class StatusPage
             try {
                 $stats = Table::readOnly($name)->stats();
             } catch (Tavola\Exception $thrown) {
-                $rows .= "<tr><td>{$this->html($name)}<td colspan=5>{$this->html($thrown->getMessage())}";
+                $rows .= "<tr><td>{$this->html($name)}<td colspan=5>"
+                    . $this->html($thrown->getMessage());
                 continue;
             }
             $link = $this->html('?' . http_build_query(['table' => $name]));
-            $rows .= "<tr><td><a href=\"$link\">{$this->html($name)}</a><td>" . number_format($stats['live_keys'])
+            $rows .= "<tr><td><a href=\"$link\">{$this->html($name)}</a><td>"
+                . number_format($stats['live_keys'])
                 . '<td>' . $this->size($stats['resident_bytes'])
                 . '<td>' . ($stats['capacity'] ? $this->size($stats['capacity']) : '')
                 . '<td>' . $this->rate($stats) . '<td>' . $stats['participants'];
         }
-        return '<table><tr><th>Table<th>Keys<th>Memory<th>Capacity<th>Hit rate<th>Writers' . $rows . '</table>'
+        return '<table><tr><th>Table<th>Keys<th>Memory<th>Capacity<th>Hit rate<th>Writers' . $rows
+            . '</table>'
             . '<p>Directory: ' . $this->html(Names::directory()) . '</p>';
     }
 
     private function table(Table $table, string $name, ?string $token): string
     {
         $stats = $table->stats();
-        $rows = ['Keys' => number_format($stats['live_keys']), 'Keys and values' => $this->size($stats['payload_bytes']),
-            'Memory' => $this->size($stats['resident_bytes']), 'May grow to' => $this->size($stats['max_size']),
-            'Created' => gmdate('Y-m-d H:i:s', $stats['created_unix_s']) . ' UTC', 'Expired' => number_format($stats['expired']),
-            'Tags' => number_format($stats['tags']), 'Recoveries after a death' => $stats['recoveries']];
+        $rows = ['Keys' => number_format($stats['live_keys']),
+            'Keys and values' => $this->size($stats['payload_bytes']),
+            'Memory' => $this->size($stats['resident_bytes']),
+                'May grow to' => $this->size($stats['max_size']),
+            'Created' => gmdate('Y-m-d H:i:s', $stats['created_unix_s']) . ' UTC',
+                'Expired' => number_format($stats['expired']),
+            'Tags' => number_format($stats['tags']),
+                'Recoveries after a death' => $stats['recoveries']];
         if ($stats['capacity'] > 0) {
-            $rows += ['Capacity' => $this->size($stats['capacity']), 'Hit rate' => $this->rate($stats),
-                'Hits' => number_format($stats['hits']), 'Misses' => number_format($stats['misses']),
+            $rows += ['Capacity' => $this->size($stats['capacity']),
+                'Hit rate' => $this->rate($stats),
+                'Hits' => number_format($stats['hits']),
+                    'Misses' => number_format($stats['misses']),
                 'Evicted' => number_format($stats['evicted_new'] + $stats['evicted_old']),
-                'Median read' => $stats['median_read_ns'] . ' ns', 'Median write' => $stats['median_write_ns'] . ' ns'];
+                'Median read' => $stats['median_read_ns'] . ' ns',
+                    'Median write' => $stats['median_write_ns'] . ' ns'];
         }
         $html = '<table>';
         foreach ($rows as $label => $value) {
             $html .= "<tr><th>$label<td>$value";
         }
-        return "$html</table>" . $this->bar($stats) . $this->recent($stats) . $this->processes($table)
+        return "$html</table>" . $this->bar($stats) . $this->recent($stats)
+            . $this->processes($table)
             . $this->keys($table, $name, $token);
     }
 
@@ -154,7 +167,8 @@ final class StatusPage
         $html = '<h2>Processes that write</h2><table><tr><th>Process<th>Since<th>Command';
         foreach ($table->participants() as $one) {
             $state = $one['alive'] ? ($one['stopped'] ? ' (stopped)' : '') : ' (dead)';
-            $html .= "<tr><td>{$one['pid']}$state<td>" . gmdate('Y-m-d H:i:s', $one['attached_unix_s'])
+            $html .= "<tr><td>{$one['pid']}$state<td>" . gmdate('Y-m-d H:i:s',
+                $one['attached_unix_s'])
                 . '<td>' . $this->html($one['command']);
         }
         return "$html</table>";
@@ -164,22 +178,27 @@ final class StatusPage
     {
         $prefix = $this->text($_GET, 'prefix');
         $html = '<h2>Keys</h2><form><input type=hidden name=table value="' . $this->html($name)
-            . '"><input name=prefix placeholder="Prefix" value="' . $this->html($prefix) . '"><button>Find</button></form>';
+            . '"><input name=prefix placeholder="Prefix" value="' . $this->html($prefix)
+                . '"><button>Find</button></form>';
         $rows = '';
         $count = 0;
         foreach ($table->prefix($prefix) as $key => $value) {
             if (++$count > self::KEYS_ON_A_PAGE) {
                 break;
             }
-            $link = $this->html('?' . http_build_query(['table' => $name, 'key' => base64_encode($key)]));
-            $rows .= "<tr><td><a href=\"$link\">{$this->html($this->shorten($key, 80))}</a><td>" . get_debug_type($value)
+            $link = $this->html('?' . http_build_query(['table' => $name,
+                'key' => base64_encode($key)]));
+            $rows .= "<tr><td><a href=\"$link\">{$this->html($this->shorten($key, 80))}</a><td>"
+                . get_debug_type($value)
                 . '<td>' . ($table->ttl($key) ?? 'for ever')
-                . '<td>' . $this->form($token, ['do' => 'delete', 'key' => base64_encode($key)], 'Delete');
+                . '<td>' . $this->form($token, ['do' => 'delete', 'key' => base64_encode($key)],
+                    'Delete');
         }
         $more = $count > self::KEYS_ON_A_PAGE ? '<p>There are more: give a longer prefix.</p>' : '';
         $all = $prefix === ''
             ? $this->form($token, ['do' => 'clear'], 'Delete all keys')
-            : $this->form($token, ['do' => 'prefix', 'prefix' => $prefix], 'Delete all of this prefix');
+            : $this->form($token, ['do' => 'prefix', 'prefix' => $prefix],
+                'Delete all of this prefix');
         return "$html<table><tr><th>Key<th>Type<th>TTL<th>$rows</table>$more$all";
     }
 
@@ -192,9 +211,12 @@ final class StatusPage
         }
         $bytes = (string) $table->getBytes($key);
         $tags = implode(', ', $table->tagsOf($key) ?? []);
-        return '<table><tr><th>Key<td>' . $this->html($key) . '<tr><th>Type<td>' . get_debug_type($entry['value'])
-            . '<tr><th>Flags<td>' . sprintf('0x%08x', $entry['flags']) . '<tr><th>Length<td>' . $this->size(strlen($bytes))
-            . '<tr><th>TTL<td>' . ($entry['ttl'] ?? 'for ever') . '<tr><th>Tags<td>' . $this->html($tags)
+        return '<table><tr><th>Key<td>' . $this->html($key) . '<tr><th>Type<td>'
+            . get_debug_type($entry['value'])
+            . '<tr><th>Flags<td>' . sprintf('0x%08x', $entry['flags']) . '<tr><th>Length<td>'
+                . $this->size(strlen($bytes))
+            . '<tr><th>TTL<td>' . ($entry['ttl'] ?? 'for ever') . '<tr><th>Tags<td>'
+                . $this->html($tags)
             . '</table><pre>' . $this->html($this->shorten($bytes, 10000)) . '</pre>';
     }
 
@@ -215,12 +237,17 @@ final class StatusPage
     {
         $title = $this->html($title);
         echo "<!doctype html><meta charset=utf-8><title>$title - Tavola</title><style>",
-            'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}',
-            'table{border-collapse:collapse;margin:1rem 0}th,td{text-align:left;padding:.2rem .8rem .2rem 0;',
-            'border-bottom:1px solid #ddd;vertical-align:top}td{overflow-wrap:anywhere}form{display:inline}',
-            'pre{background:#f4f4f4;padding:1rem;overflow:auto}.bar{background:#e2b4a4;height:1rem}',
+            'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;',
+            'padding:0 1rem;color:#222}',
+            'table{border-collapse:collapse;margin:1rem 0}',
+            'th,td{text-align:left;padding:.2rem .8rem .2rem 0;',
+            'border-bottom:1px solid #ddd;vertical-align:top}',
+            'td{overflow-wrap:anywhere}form{display:inline}',
+            'pre{background:#f4f4f4;padding:1rem;overflow:auto}',
+            '.bar{background:#e2b4a4;height:1rem}',
             '.bar div{background:#5a9367;height:1rem}.error{color:#a00}',
-            '@media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}pre{background:#2a2a2a}a{color:#8bf}}',
+            '@media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}',
+            'pre{background:#2a2a2a}a{color:#8bf}}',
             "</style><h1>$title</h1><p><a href=\"?\">All tables</a></p>$body";
     }
 
