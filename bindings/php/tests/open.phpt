@@ -46,6 +46,7 @@ same(2, $private['a']);
 same(0, count(Table::private()));
 same(4 << 20, Table::private(['capacity' => '4M'])->stats()['capacity']);
 
+throws(Error::class, fn() => $shop->__construct('other'), 'open already');
 throws(Error::class, fn() => clone $shop);
 throws(Exception::class, fn() => serialize($shop), 'not allowed');
 echo 'done';
