@@ -29,7 +29,8 @@ function table(string $title, array $rows): void
     $columns = array_keys(reset($rows));
     printf("%-20s" . str_repeat('%16s', count($columns)) . "\n", '', ...$columns);
     foreach ($rows as $name => $row) {
-        printf("%-20s" . str_repeat('%16.0f', count($columns)) . "\n", $name, ...array_values($row));
+        printf("%-20s" . str_repeat('%16.0f', count($columns)) . "\n", $name,
+            ...array_values($row));
     }
 }
 
@@ -42,7 +43,8 @@ for ($round = 0; $round < $rounds; $round++) {
     $stores = $stores ?? Stores::all();
     foreach ($stores as $name => [$set, $get]) {
         foreach (['1 B' => 'x', '4 KB' => str_repeat('x', 4096)] as $size => $value) {
-            $samples[$name]["write $size"][] = timed($loops, function () use ($loops, $set, $value) {
+            $samples[$name]["write $size"][] = timed($loops, function () use ($loops, $set,
+                $value) {
                 for ($i = 0; $i < $loops; $i++) {
                     $set("loop$i", $value);
                 }

@@ -17,7 +17,8 @@ final class Calls
                 foreach ($program as $call => $run) {
                     for ($round = 0; $round < $rounds; $round++) {
                         $empty = self::time(self::emptyLoop(...), $names, $values);
-                        $samples[$store]["$call $size"][] = self::time($run, $names, $values) - $empty;
+                        $samples[$store]["$call $size"][] = self::time($run, $names,
+                            $values) - $empty;
                     }
                 }
             }

@@ -10,14 +10,16 @@ final class Stores
         $work = getenv('BENCH_WORK');
         $stores = ['tavola' => self::tavola()];
         if (function_exists('apcu_store') && apcu_enabled()) {
-            $stores['apcu'] = [fn($key, $value) => apcu_store($key, $value), fn($key) => apcu_fetch($key)];
+            $stores['apcu'] = [fn($key, $value) => apcu_store($key, $value),
+                fn($key) => apcu_fetch($key)];
         }
         $stores['array'] = self::inArray();
         if (class_exists(Memcached::class) && file_exists("$work/memcached.sock")) {
             $memcached = new Memcached();
             $memcached->addServer("$work/memcached.sock", 0);
             $stores['memcached, socket'] = [
-                fn($key, $value) => $memcached->set($key, $value), fn($key) => $memcached->get($key)];
+                fn($key, $value) => $memcached->set($key, $value),
+                    fn($key) => $memcached->get($key)];
         }
         $stores['files, /dev/shm'] = self::files("$work/files");
         $stores['files, disk'] = self::files(getenv('BENCH_DISK') . '/files');

@@ -10,7 +10,8 @@ namespace Tavola;
  * A session is locked from its start to its end, so that two requests of one visitor do not
  * overwrite each other's changes. If a process dies, its lock is free within about 10 ms.
  */
-final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTimestampHandlerInterface
+final class SessionHandler implements \SessionHandlerInterface,
+    \SessionUpdateTimestampHandlerInterface
 {
     private ?Lock $lock = null;
 
@@ -56,7 +57,8 @@ final class SessionHandler implements \SessionHandlerInterface, \SessionUpdateTi
 
     public function updateTimestamp(string $id, string $data): bool
     {
-        return $this->table->touch($this->prefix . $id, $this->seconds()) || $this->write($id, $data);
+        return $this->table->touch($this->prefix . $id, $this->seconds()) || $this->write($id,
+            $data);
     }
 
     public function validateId(string $id): bool

@@ -98,8 +98,8 @@ static void fill(
 	}
 }
 
-/* Calls the function of the caller and stores what it returned. The tags are fetched before, so that
- * an invalidation during the computation is not missed. */
+/* Calls the function of the caller and stores what it returned. The tags are fetched before, so
+ * that an invalidation during the computation is not missed. */
 static void compute_under(tavola_computation *with, tavola_lease *lease, zval *value)
 {
 	zval holder, key;

@@ -1,4 +1,4 @@
-/* Exceptions of the extension: one class for each status of the library that a caller can act on. */
+/* Exceptions of the extension: a class for each status of the library that a caller can act on. */
 
 #ifndef TAVOLA_PHP_ERRORS_H
 #define TAVOLA_PHP_ERRORS_H

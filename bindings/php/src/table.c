@@ -25,6 +25,10 @@ static void open_into(zval *object, tavola_how how, const char *name, HashTable 
 	tavola_php_table *table = TAVOLA_OBJECT(tavola_php_table, Z_OBJ_P(object));
 	tavola_options options = TAVOLA_INIT(tavola_options);
 	double lock_timeout = -1;
+	if (table->handle != NULL) {
+		zend_throw_error(NULL, "the table is open already");
+		return;
+	}
 	if (!tavola_read_options(given, &options, &table->serializer, &lock_timeout)) {
 		return;
 	}
@@ -34,7 +38,6 @@ static void open_into(zval *object, tavola_how how, const char *name, HashTable 
 	}
 	table->is_private = how == TAVOLA_PRIVATE;
 	table->is_read_only = how == TAVOLA_READ_ONLY;
-	tavola_release(table->handle);
 	table->handle = tavola_acquire(how, name, &options);
 	if (table->handle && lock_timeout >= 0) {
 		tavola_did(tavola_set_lock_timeout(

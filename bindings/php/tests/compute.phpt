@@ -20,8 +20,10 @@ foreach ([null, false, 0, '', 1.5, new ArrayObject([1])] as $number => $value) {
 }
 
 /* A failure reaches the caller, and others for a while. */
-throws(DomainException::class, fn() => $t->compute('bad', fn() => throw new DomainException('no database')));
-$thrown = throws(Tavola\NotComputedException::class, fn() => $t->compute('bad', $make), 'no database');
+throws(DomainException::class, fn() => $t->compute('bad',
+    fn() => throw new DomainException('no database')));
+$thrown = throws(Tavola\NotComputedException::class, fn() => $t->compute('bad', $make),
+    'no database');
 same('COMPUTE', $thrown->getStatus());
 $t->delete('bad');
 same(['key' => 'bad'], $t->compute('bad', $make), 'a delete ends the pause');
@@ -43,17 +45,20 @@ same('new', $now);
 /* Other keys within the function, and the same key. */
 same('inner', $t->compute('outer', fn() => $t->compute('inner', fn() => 'inner')));
 throws(Tavola\ArgumentException::class,
-    fn() => $t->compute('self', fn() => $t->compute('self', fn() => 1), backOff: 0), 'wait for itself');
+    fn() => $t->compute('self', fn() => $t->compute('self', fn() => 1), backOff: 0),
+        'wait for itself');
 same(1, $t->compute('self', fn() => 1), 'the lease was given up');
 
 /* A key that is set meanwhile wins. */
-same('mine', $t->compute('race', function () use ($t) { $t->set('race', 'theirs'); return 'mine'; }));
+same('mine', $t->compute('race', function () use ($t) { $t->set('race',
+    'theirs'); return 'mine'; }));
 same('theirs', $t['race']);
 throws(Tavola\ArgumentException::class, fn() => $t->compute('x', $make, stale: -1), 'stale');
 throws(Exception::class, fn() => $t->compute('closure', fn() => fn() => 1, backOff: 0), 'Closure');
 same(false, $t->exists('closure'));
 same(5, $t->compute('early', fn() => 5, ttl: 60, early: 1.0));
-same(5, $t->compute('early', fn() => 5, ttl: 60, early: 1.0), 'the duration in the flags is ignored');
+same(5, $t->compute('early', fn() => 5, ttl: 60, early: 1.0),
+    'the duration in the flags is ignored');
 $by = 1;
 same(1, $t->compute('reference', function & () use (&$by) { return $by; }));
 echo 'done';

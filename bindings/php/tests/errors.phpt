@@ -3,9 +3,11 @@ Exceptions: classes, codes, statuses and the sentences of the library
 --FILE--
 <?php
 require __DIR__ . '/begin.inc';
-$classes = ['Argument', 'NoTable', 'TableExists', 'Full', 'Corrupt', 'NotATable', 'Version', 'Permission',
+$classes = ['Argument', 'NoTable', 'TableExists', 'Full', 'Corrupt', 'NotATable', 'Version',
+    'Permission',
     'ReadOnly', 'BadName', 'BadOption', 'TooManyParticipants', 'TooLarge', 'Lengths', 'NoObject',
-    'ObjectExists', 'NotHeld', 'NotACounter', 'Io', 'AlreadyDrained', 'Sink', 'NotComputed', 'Busy'];
+    'ObjectExists', 'NotHeld', 'NotACounter', 'Io', 'AlreadyDrained', 'Sink', 'NotComputed',
+        'Busy'];
 foreach ($classes as $class) {
     same('Tavola\Exception', get_parent_class("Tavola\\{$class}Exception"));
 }

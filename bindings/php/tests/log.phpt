@@ -22,7 +22,8 @@ same(getmypid(), $lines[0]['pid']);
 same(true, abs($lines[0]['time'] - microtime(true)) < 60);
 same([], $log->lines());
 same(0, ended(child(fn() => $log->info('from a child'))));
-same(['from a child'], array_column(Log::readOnly('events')->lines() , 'text') === [] ? [] : array_column($log->lines(), 'text'));
+same(['from a child'], array_column(Log::readOnly('events')->lines() ,
+    'text') === [] ? [] : array_column($log->lines(), 'text'));
 $reader = Log::openExisting('events');
 $reader->skip();
 same([], $reader->lines());
@@ -39,7 +40,8 @@ $reader->info('to a file');
 $path = "$directory/lines.txt";
 $file = fopen($path, 'w');
 same(1, $reader->finish($file));
-same(true, str_contains(file_get_contents($path), ' INFO ' ) && str_contains(file_get_contents($path), 'to a file'));
+same(true, str_contains(file_get_contents($path), ' INFO ' )
+    && str_contains(file_get_contents($path), 'to a file'));
 $reader->info('due later');
 for ($i = 0; $i < 5000 && ($written = $reader->drain($file)) === 0; $i++) {
     usleep(1000);
@@ -47,7 +49,8 @@ for ($i = 0; $i < 5000 && ($written = $reader->drain($file)) === 0; $i++) {
 same(1, $written);
 throws(ValueError::class, fn() => $log->line(9, 'x'));
 throws(ValueError::class, fn() => $reader->drain(fopen('php://memory', 'w')));
-throws(Tavola\BadOptionException::class, fn() => Log::open('y', ['overload' => 'panic']), 'overload');
+throws(Tavola\BadOptionException::class, fn() => Log::open('y', ['overload' => 'panic']),
+    'overload');
 throws(Tavola\TableExistsException::class, fn() => Log::create('events'));
 throws(Tavola\ReadOnlyException::class, fn() => Log::readOnly('events')->info('x'));
 same(true, str_ends_with($log->path(), '/events'));

@@ -33,7 +33,8 @@ same(111, count($found));
 same('value 400', $found['key:400']);
 $keys = $t->keys('key:49');
 sort($keys, SORT_STRING);
-same(['key:49', 'key:490', 'key:491', 'key:492', 'key:493', 'key:494', 'key:495', 'key:496', 'key:497',
+same(['key:49', 'key:490', 'key:491', 'key:492', 'key:493', 'key:494', 'key:495', 'key:496',
+    'key:497',
     'key:498', 'key:499'], $keys);
 same(502, count($t->keys()));
 same([], $t->keys('none'));
@@ -72,7 +73,8 @@ same(0, $t->deletePrefix('key:'));
 $t['a'] = 1;
 same(true, $t->clear());
 same(0, count($t));
-throws(Tavola\ArgumentException::class, fn() => $t->setMultiple(['ok' => 1, 'bad' => new stdClass]));
+throws(Tavola\ArgumentException::class, fn() => $t->setMultiple(['ok' => 1,
+    'bad' => new stdClass]));
 class Broken { public function __toString(): string { throw new LogicException('no text'); } }
 throws(LogicException::class, fn() => $t->getMultiple(['a', new Broken]));
 throws(LogicException::class, fn() => $t->deleteMultiple(['a', new Broken]));

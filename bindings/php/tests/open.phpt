@@ -5,7 +5,8 @@ Opening tables: each way to open, each option, and their errors
 require __DIR__ . '/begin.inc';
 use Tavola\Table;
 
-$shop = Table::open('shop', ['capacity' => '16M', 'max_size' => 64 << 20, 'ttl' => 60, 'mode' => 0640]);
+$shop = Table::open('shop', ['capacity' => '16M', 'max_size' => 64 << 20, 'ttl' => 60,
+    'mode' => 0640]);
 same("$directory/shop", $shop->path());
 same(0640, fileperms($shop->path()) & 0777);
 same(16 << 20, $shop->stats()['capacity']);
@@ -29,7 +30,8 @@ same(2, $made->stats()['shards']);
 throws(Tavola\NoTableException::class, fn() => Table::openExisting('none'));
 throws(Tavola\NoTableException::class, fn() => Table::readOnly('none'));
 throws(Tavola\BadNameException::class, fn() => Table::open(''));
-throws(Tavola\BadOptionException::class, fn() => Table::open('x', ['capacity' => 'much']), 'capacity');
+throws(Tavola\BadOptionException::class, fn() => Table::open('x', ['capacity' => 'much']),
+    'capacity');
 throws(Tavola\BadOptionException::class, fn() => Table::open('x', ['capacity' => -1]), 'capacity');
 throws(Tavola\BadOptionException::class, fn() => Table::open('x', ['size' => 1]), 'unknown option');
 throws(Tavola\BadOptionException::class, fn() => Table::open('x', ['serializer' => 'xml']), 'xml');
@@ -44,6 +46,7 @@ same(2, $private['a']);
 same(0, count(Table::private()));
 same(4 << 20, Table::private(['capacity' => '4M'])->stats()['capacity']);
 
+throws(Error::class, fn() => $shop->__construct('other'), 'open already');
 throws(Error::class, fn() => clone $shop);
 throws(Exception::class, fn() => serialize($shop), 'not allowed');
 echo 'done';

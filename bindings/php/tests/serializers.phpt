@@ -71,8 +71,11 @@ if (extension_loaded('igbinary')) {
         fn() => Table::open('t', ['serializer' => 'igbinary'])->set('key', new Trap), 'igbinary');
 }
 ini_set('tavola.serializer', 'php');
-same(5, (function () { $t = Table::open('t'); $t['key'] = new Trap(5); return $t['key']->inner; })());
-throws(Tavola\ArgumentException::class, fn() => Table::open('t', ['serializer' => null])->set('key', new Trap));
+$set = Table::open('t');
+$set['key'] = new Trap(5);
+same(5, $set['key']->inner);
+throws(Tavola\ArgumentException::class, fn() => Table::open('t',
+    ['serializer' => null])->set('key', new Trap));
 echo 'done';
 ?>
 --EXPECT--

@@ -33,12 +33,14 @@ same([], $t->getMultiple(['x', 'y', 'z']));
 
 same(1, $t->compute('page2', fn() => 1, tags: ['computed']));
 same(['computed'], $t->tagsOf('page2'));
-same(2, $t->compute('lost', function () use ($t) { $t->invalidateTag('computed'); return 2; }, tags: ['computed']));
+same(2, $t->compute('lost', function () use ($t) { $t->invalidateTag('computed'); return 2; },
+    tags: ['computed']));
 same(null, $t['lost'], 'invalidated while it was computed');
 
 throws(TypeError::class, fn() => $t->set('a', 1, null, 'red'), 'Tavola\Tags|array|null');
 throws(Tavola\BadOptionException::class, fn() => $t->set('a', 1, null, range(1, 17)), '16');
-throws(Tavola\ArgumentException::class, fn() => $t->set('a', 1, null, Table::open('u')->tags('red')), 'another table');
+throws(Tavola\ArgumentException::class, fn() => $t->set('a', 1, null,
+    Table::open('u')->tags('red')), 'another table');
 $t->set('a', 1, null, []);
 same([], $t->tagsOf('a'));
 echo 'done';

@@ -5,7 +5,7 @@ namespace Tavola\Laravel;
 use Illuminate\Cache\Lock as BaseLock;
 use Tavola\Table;
 
-/** A lock of Laravel: a key whose value is the owner. Another process can restore and release it. */
+/** A lock of Laravel: a key whose value is the owner. Another process can restore it. */
 final class Lock extends BaseLock
 {
     public function __construct(private readonly Table $table, $name, $seconds, $owner = null)

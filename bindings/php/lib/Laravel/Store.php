@@ -10,7 +10,7 @@ use Tavola\Table;
  * A table as a store of Laravel's cache, with atomic locks:
  *
  *     Cache::extend('tavola', fn($app) => Cache::repository(
- *         new Tavola\Laravel\Store(new Tavola\Table('laravel', ['capacity' => '64M', 'serializer' => 'php']))
+ *         new Tavola\Laravel\Store(new Tavola\Table('laravel', ['serializer' => 'php']))
  *     ));
  */
 final class Store extends TaggableStore implements LockProvider

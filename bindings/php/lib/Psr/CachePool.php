@@ -143,7 +143,8 @@ class CachePool implements CacheItemPoolInterface
     }
 
     /** @param list<string> $previousTags */
-    protected function makeItem(string $key, mixed $value, bool $isHit, array $previousTags): CacheItem
+    protected function makeItem(string $key, mixed $value, bool $isHit,
+        array $previousTags): CacheItem
     {
         return new CacheItem($key, $value, $isHit, $previousTags);
     }

@@ -22,7 +22,9 @@ final class Logger extends AbstractLogger
     public function log($level, $message, array $context = []): void
     {
         if (!is_string($level) || !isset(self::LEVELS[$level])) {
-            throw new InvalidArgumentException('there is no level of this name; use one of Psr\Log\LogLevel');
+            throw new InvalidArgumentException(
+                'there is no level of this name; use one of Psr\Log\LogLevel'
+            );
         }
         $replacements = [];
         foreach ($context as $name => $value) {

@@ -113,7 +113,8 @@ class SimpleCache implements CacheInterface
     private function list(mixed $list): iterable
     {
         if (!is_iterable($list)) {
-            throw new SimpleInvalidArgument('a list must be iterable, and not ' . get_debug_type($list));
+            throw new SimpleInvalidArgument('a list must be iterable, and not '
+                . get_debug_type($list));
         }
         return $list;
     }
@@ -124,7 +125,8 @@ class SimpleCache implements CacheInterface
             $ttl === null, is_int($ttl) => $ttl,
             $ttl instanceof \DateInterval => Keys::seconds($ttl),
             default => throw new SimpleInvalidArgument(
-                'a TTL must be a number of seconds, a DateInterval or null, and not ' . get_debug_type($ttl)
+                'a TTL must be a number of seconds, a DateInterval or null, and not '
+                    . get_debug_type($ttl)
             ),
         };
     }

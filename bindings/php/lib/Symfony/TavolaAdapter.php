@@ -4,7 +4,7 @@ namespace Tavola\Symfony;
 
 use Symfony\Component\Cache\Adapter\AbstractTagAwareAdapter;
 use Symfony\Component\Cache\PruneableInterface;
-use Tavola\Table;
+use Tavola\{BadOptionException, FullException, Table, TooLargeException};
 
 /**
  * A table as an adapter of Symfony's cache, with tags of the table itself: an invalidation takes
@@ -63,15 +63,16 @@ final class TavolaAdapter extends AbstractTagAwareAdapter implements PruneableIn
         $failed = [];
         foreach ($values as $id => $value) {
             try {
-                $this->table->set((string) $id, $value, $lifetime > 0 ? $lifetime : null, $tags[$id] ?? []);
-            } catch (\Tavola\FullException | \Tavola\TooLargeException | \Tavola\BadOptionException) {
+                $this->table->set((string) $id, $value, $lifetime > 0 ? $lifetime : null,
+                    $tags[$id] ?? []);
+            } catch (FullException | TooLargeException | BadOptionException) {
                 $failed[] = $id;
             }
         }
         return $failed;
     }
 
-    /** Returns the tags of each item: those that it has, those that are added, without the removed. */
+    /** Returns the tags of each item: those that it has and those that are added, less the removed. */
     private function tagsOf(array $values, array $added, array $removed): array
     {
         $tags = [];

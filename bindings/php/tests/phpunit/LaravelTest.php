@@ -26,7 +26,8 @@ final class LaravelTest extends TestCase
         $this->assertTrue($this->store->forever('f', 1));
         $this->assertNull($this->table->ttl('app:f'));
         $this->assertTrue($this->store->putMany(['b' => 2, '3' => 'three'], 10));
-        $this->assertSame(['b' => 2, '3' => 'three', 'none' => null], $this->store->many(['b', '3', 'none']));
+        $this->assertSame(['b' => 2, '3' => 'three', 'none' => null], $this->store->many(['b', '3',
+            'none']));
         $this->assertTrue($this->store->forget('a'));
         $this->assertFalse($this->store->forget('a'));
         $this->assertSame('app:', $this->store->getPrefix());

@@ -25,6 +25,7 @@ final class SimpleCacheTest extends Suite
     {
         $this->cache->set('null', null);
         $this->assertNull($this->cache->get('null', 'default'));
-        $this->assertSame(['null' => null, 'none' => 1], $this->cache->getMultiple(['null', 'none'], 1));
+        $this->assertSame(['null' => null, 'none' => 1], $this->cache->getMultiple(['null',
+            'none'], 1));
     }
 }
