@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_file_has_room_for_what_is_in_it_and_not_much_more() {
-        for pages in [1, 5, 1000, 1 << 20, 1 << 28] {
+        for pages in [1, 5, 1000, 1 << 20, 1 << 27] {
             let size = file_len(pages * PAGE).unwrap();
             let made = Geometry::new(size, 0).unwrap();
             assert!(u64::from(made.max_pages - made.first_page) >= pages);

@@ -57,7 +57,7 @@ fn assert_is_back(table: &Table, fresh: u64, what: &str) {
 #[test]
 fn a_fresh_table_takes_less_than_a_mebibyte_whatever_its_size() {
     let dir = Dir::new();
-    for max_size in [1 << 20, 64 << 20, 64 << 30, 8 << 40] {
+    for max_size in [1 << 20, 64 << 20, 64 << 30, 4 << 40] {
         let options = Table::options().max_size(max_size);
         let table = options.create(dir.table(&max_size.to_string())).unwrap();
         let takes = resident(&table);
