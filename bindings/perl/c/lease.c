@@ -1,7 +1,7 @@
 /*
  * Leases, locks, watches and iterators: objects of one thread.
  *
- * A lock is a lease of the key `lock:NAME` that is never filled. The library records its owner in
+ * A lock is a lease of the key `\0lock\0NAME` that is never filled. The library records its owner in
  * the table. When the owner closes it or dies, the next process gets it; those that wait are woken,
  * and notice a death within about 10 ms. No key is stored, so a cache cannot evict a lock.
  */
@@ -105,7 +105,7 @@ SV *tvl_lock(pTHX_ SV *self, SV *name, SV **args, I32 count) {
   uint64_t timeout_ms = UINT64_MAX, lease_ms = LOCK_MS, start = now_ms();
   const char *data;
   STRLEN len;
-  SV *key = newSVpvn_flags("lock:", 5, SVs_TEMP);
+  SV *key = newSVpvn_flags("\0lock\0", 6, SVs_TEMP);
   I32 i;
   tvl_key(aTHX_ handle, name, &data, &len);
   sv_catpvn(key, data, len);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define PREFIX 4u
+/* Set in the first word: flags follow it, and the job is a value of that kind. */
+#define HAS_FLAGS 0x80000000u
 #define LOOK_MS 1000u
 
 static void close_queue(void *pointer) {
@@ -88,6 +90,10 @@ SV *tvl_queue_open(pTHX_ const char *class_name, SV **args, I32 count) {
   options.pool.queues = names;
   options.pool.queue_count = 2;
   read_options(aTHX_ &options, args + 1, count - 1);
+  if (options.is_json) {
+    // For the flags.
+    options.pool.element_bytes += PREFIX;
+  }
   opened.is_json = options.is_json;
   status = open_pool(aTHX_ SvPV_nolen_const(args[0]), &options, &opened.pool);
   if (status == TAVOLA_OK) {
@@ -180,10 +186,12 @@ bool tvl_queue_pop(pTHX_ tvl_queue *queue, uint64_t timeout_ms, uint32_t *elemen
 bool tvl_queue_push(pTHX_ tvl_queue *queue, SV *value, uint64_t timeout_ms) {
   tvl_bytes bytes;
   uint32_t element = 0, word;
-  size_t most = tavola_pool_element_bytes(queue->pool) - PREFIX;
+  size_t most = tavola_pool_element_bytes(queue->pool) - PREFIX, start = PREFIX;
   char *place;
   tavola_status status;
   if (queue->is_json) {
+    start += PREFIX;
+    most = most > PREFIX ? most - PREFIX : 0;
     SV *text = sv_2mortal(tvl_json_write(aTHX_ value));
     bytes.data = SvPV(text, bytes.len);
   } else {
@@ -199,8 +207,12 @@ bool tvl_queue_push(pTHX_ tvl_queue *queue, SV *value, uint64_t timeout_ms) {
     return false;
   }
   place = tavola_pool_element_ptr(queue->pool, element);
-  memcpy(place + PREFIX, bytes.data, bytes.len);
-  word = htole32((uint32_t)bytes.len + 1);
+  memcpy(place + start, bytes.data, bytes.len);
+  if (queue->is_json) {
+    word = htole32(TVL_JSON);
+    memcpy(place + PREFIX, &word, sizeof word);
+  }
+  word = htole32(((uint32_t)bytes.len + 1) | (queue->is_json ? HAS_FLAGS : 0));
   memcpy(place, &word, sizeof word);
   status = tavola_queue_push(queue->jobs, element);
   if (status != TAVOLA_OK) {
@@ -220,20 +232,33 @@ tavola_status tvl_queue_finish(tvl_queue *queue, uint32_t element) {
 SV *tvl_queue_value(pTHX_ tvl_queue *queue, uint32_t element) {
   size_t most = tavola_pool_element_bytes(queue->pool) - PREFIX;
   const char *place = tavola_pool_element_ptr(queue->pool, element);
-  uint32_t word;
+  uint32_t word, flags = TVL_BYTES;
   SV *made = NULL;
+  tvl_handle plain;
   memcpy(&word, place, sizeof word);
   word = le32toh(word);
+  if ((word & HAS_FLAGS) != 0 && most >= PREFIX) {
+    place += PREFIX;
+    most -= PREFIX;
+    memcpy(&flags, place, sizeof flags);
+    flags = le32toh(flags);
+    word &= ~HAS_FLAGS;
+  }
   if (word == 0 || word - 1 > most) {
     tavola_queue_push(queue->jobs, element);
     tvl_argument(aTHX_ "element %u is not a job (its first word is %u); another program uses this "
                        "pool for other data",
                  (unsigned)element, (unsigned)word);
   }
-  if (queue->is_json) {
+  if (queue->is_json && flags == TVL_BYTES) {
     made = tvl_json_read(aTHX_ place + PREFIX, word - 1);
   }
-  return made != NULL ? made : newSVpvn(place + PREFIX, word - 1);
+  if (made != NULL) {
+    return made;
+  }
+  // A queue has no serializer.
+  memset(&plain, 0, sizeof plain);
+  return tvl_decode_copy(aTHX_ &plain, place + PREFIX, word - 1, flags);
 }
 
 /* A job that is neither done nor handed back returns to the queue. */

@@ -21,8 +21,8 @@ subtest 'one process' => sub {
     ok(!$lock->unlock, 'is done once');
     { my $again = $t->lock('report', timeout => 0); ok($again, 'it is free again'); }
     ok($t->lock('report', timeout => 0), 'a guard releases it at the end of its scope');
-    ok(!$t->exists('lock:report'), 'a lock is no key');
-    $t->set('lock:taken', 1);
+    ok(!$t->exists("\0lock\0report"), 'a lock is no key');
+    $t->set("\0lock\0taken", 1);
     dies(sub { $t->lock('taken') }, 'Argument', qr/has a value/, 'a key of that name');
     dies(sub { $t->lock('x', wait => 5) }, 'Argument', qr/no option 'wait'/, 'an option');
     my $cache = Tavola->open('cache', capacity => '4M');

@@ -59,8 +59,11 @@ places(SV *self)
 
 UV
 job_bytes(SV *self)
+  PREINIT:
+    tvl_queue *queue;
   CODE:
-    RETVAL = tavola_pool_element_bytes(tvl_queue_of(aTHX_ self)->pool) - 4;
+    queue = tvl_queue_of(aTHX_ self);
+    RETVAL = tavola_pool_element_bytes(queue->pool) - (queue->is_json ? 8 : 4);
   OUTPUT:
     RETVAL
 

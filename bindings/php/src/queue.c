@@ -2,7 +2,8 @@
  * Queues of jobs, in the form of `tavola queue`.
  *
  * The file is a pool of elements with two queues, "free" and "jobs". An element begins with the
- * length of the job plus 1 as 4 bytes, little-endian (0: no job); the job follows. A producer
+ * length of the job plus 1 as 4 bytes, little-endian (0: no job); the job follows. If bit 31 of
+ * them is set, 4 bytes of flags stand before the job, which is a value of that kind. A producer
  * writes the word before it pushes the element to "jobs"; a consumer clears it before it pushes the
  * element to "free". So the word of an element that a dead process held says where it belongs.
  */
@@ -10,6 +11,7 @@
 #include "php_tavola.h"
 
 #define PREFIX_BYTES 4
+#define HAS_FLAGS 0x80000000u
 #define DEFAULT_PLACES 1024
 #define DEFAULT_SIZE 1024
 
@@ -85,6 +87,28 @@ static bool read_codec(tavola_reader *reader, tavola_php_queue *queue)
 		name ? ZSTR_VAL(name) : "", name ? ZSTR_LEN(name) : 0, &queue->serializer);
 }
 
+/* Returns the kind of the jobs that this queue writes. */
+static uint32_t kind_of(const tavola_php_queue *self)
+{
+	if (self->is_json) {
+		return TAVOLA_KIND_JSON;
+	}
+	switch (self->serializer) {
+		case TAVOLA_SERIALIZER_PHP:
+			return TAVOLA_KIND_PHP;
+		case TAVOLA_SERIALIZER_IGBINARY:
+			return TAVOLA_KIND_IGBINARY;
+		default:
+			return 0;
+	}
+}
+
+/* Returns at which byte of an element a job begins that this queue writes. */
+static uint32_t start_of(const tavola_php_queue *self)
+{
+	return kind_of(self) != 0 ? 2 * PREFIX_BYTES : PREFIX_BYTES;
+}
+
 static bool read_options(HashTable *given, tavola_php_queue *queue, tavola_pool_options *options)
 {
 	tavola_reader reader = {given, 0};
@@ -97,13 +121,13 @@ static bool read_options(HashTable *given, tavola_php_queue *queue, tavola_pool_
 			|| !read_codec(&reader, queue) || !tavola_read_all(&reader)) {
 		return false;
 	}
-	if (bytes > UINT32_MAX - PREFIX_BYTES) {
+	if (bytes > UINT32_MAX - 2 * PREFIX_BYTES) {
 		tavola_throw_text(TAVOLA_ERR_BAD_OPTION,
 			"a job must be smaller than 4 GiB; give a smaller 'size'");
 		return false;
 	}
 	options->elements = (uint32_t)places;
-	options->element_bytes = (uint32_t)bytes + PREFIX_BYTES;
+	options->element_bytes = (uint32_t)bytes + start_of(queue);
 	options->mode = mode;
 	options->any_owner = any_owner;
 	return true;
@@ -180,10 +204,11 @@ ZEND_METHOD(Tavola_Queue, openExisting)
 
 /* {{{ Elements */
 
-static bool read_word(const tavola_php_queue *self, uint32_t element, uint32_t *word)
+static bool read_word_at(
+	const tavola_php_queue *self, uint32_t element, uint32_t at, uint32_t *word)
 {
 	unsigned char bytes[PREFIX_BYTES];
-	if (tavola_pool_read(self->pool, element, 0, bytes, sizeof(bytes)) != TAVOLA_OK) {
+	if (tavola_pool_read(self->pool, element, at, bytes, sizeof(bytes)) != TAVOLA_OK) {
 		return false;
 	}
 	*word = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16
@@ -191,13 +216,24 @@ static bool read_word(const tavola_php_queue *self, uint32_t element, uint32_t *
 	return true;
 }
 
-static tavola_status write_word(const tavola_php_queue *self, uint32_t element, uint32_t word)
+static tavola_status write_word_at(
+	const tavola_php_queue *self, uint32_t element, uint32_t at, uint32_t word)
 {
 	unsigned char bytes[PREFIX_BYTES];
 	for (int i = 0; i < PREFIX_BYTES; i++) {
 		bytes[i] = (unsigned char)(word >> 8 * i);
 	}
-	return tavola_pool_write(self->pool, element, 0, bytes, sizeof(bytes));
+	return tavola_pool_write(self->pool, element, at, bytes, sizeof(bytes));
+}
+
+static bool read_word(const tavola_php_queue *self, uint32_t element, uint32_t *word)
+{
+	return read_word_at(self, element, 0, word);
+}
+
+static tavola_status write_word(const tavola_php_queue *self, uint32_t element, uint32_t word)
+{
+	return write_word_at(self, element, 0, word);
 }
 
 /* What `put_back` gets and counts. */
@@ -292,10 +328,15 @@ static bool encode_job(const tavola_php_queue *self, zval *value, zend_string **
 /* Writes a job to an element and adds it to the queue. */
 static tavola_status push_job(const tavola_php_queue *self, uint32_t element, zend_string *bytes)
 {
+	uint32_t kind = kind_of(self), word = (uint32_t)ZSTR_LEN(bytes) + 1;
 	tavola_status status = tavola_pool_write(
-		self->pool, element, PREFIX_BYTES, ZSTR_VAL(bytes), ZSTR_LEN(bytes));
+		self->pool, element, start_of(self), ZSTR_VAL(bytes), ZSTR_LEN(bytes));
+	if (status == TAVOLA_OK && kind != 0) {
+		status = write_word_at(self, element, PREFIX_BYTES, kind);
+		word |= HAS_FLAGS;
+	}
 	if (status == TAVOLA_OK) {
-		status = write_word(self, element, (uint32_t)ZSTR_LEN(bytes) + 1);
+		status = write_word(self, element, word);
 	}
 	return status == TAVOLA_OK ? tavola_queue_push(self->jobs, element) : status;
 }
@@ -316,7 +357,7 @@ ZEND_METHOD(Tavola_Queue, push)
 	if (!encode_job(self, value, &bytes)) {
 		RETURN_THROWS();
 	}
-	uint32_t most = tavola_pool_element_bytes(self->pool) - PREFIX_BYTES;
+	uint32_t most = tavola_pool_element_bytes(self->pool) - start_of(self);
 	if (ZSTR_LEN(bytes) > most) {
 		tavola_throw_text(TAVOLA_ERR_TOO_LARGE,
 			"the job has %zu bytes, but the queue accepts at most %u; create a queue with a "
@@ -334,15 +375,14 @@ ZEND_METHOD(Tavola_Queue, push)
 
 /* {{{ Popping */
 
-static void decode_job(const tavola_php_queue *self, const char *bytes, size_t len, zval *value)
+/* A job without a kind of its own is of the kind that the queue writes. */
+static void decode_job(
+	const tavola_php_queue *self, const char *bytes, size_t len, uint32_t kind, zval *value)
 {
 	zend_string *text = zend_string_init(bytes, len, false);
-	if (self->is_json) {
-		tavola_decode(value, text, TAVOLA_KIND_JSON, TAVOLA_SERIALIZER_NONE);
-	} else if (self->serializer == TAVOLA_SERIALIZER_PHP) {
-		tavola_decode(value, text, TAVOLA_KIND_PHP, self->serializer);
-	} else if (self->serializer == TAVOLA_SERIALIZER_IGBINARY) {
-		tavola_decode(value, text, TAVOLA_KIND_IGBINARY, self->serializer);
+	kind = kind != 0 ? kind : kind_of(self);
+	if (kind != 0) {
+		tavola_decode(value, text, kind, self->serializer);
 	} else {
 		ZVAL_STR(value, text);
 	}
@@ -367,15 +407,22 @@ ZEND_METHOD(Tavola_Queue, pop)
 	ZVAL_COPY(&job->queue, ZEND_THIS);
 	job->element = element;
 	job->is_held = true;
-	uint32_t most = tavola_pool_element_bytes(self->pool) - PREFIX_BYTES;
-	if (!read_word(self, element, &word) || word == 0 || word - 1 > most) {
+	uint32_t start = PREFIX_BYTES, kind = 0;
+	if (read_word(self, element, &word) && (word & HAS_FLAGS) != 0
+			&& tavola_pool_element_bytes(self->pool) >= 2 * PREFIX_BYTES
+			&& read_word_at(self, element, PREFIX_BYTES, &kind)) {
+		start += PREFIX_BYTES;
+		word &= ~HAS_FLAGS;
+	}
+	uint32_t most = tavola_pool_element_bytes(self->pool) - start;
+	if (word == 0 || word - 1 > most) {
 		tavola_throw_text(TAVOLA_ERR_CORRUPT,
 			"element %u of the queue is not a job (its first word is %u); another program uses "
 			"the pool in another way", element, word);
 		RETURN_THROWS();
 	}
 	const char *bytes = tavola_pool_element_ptr(self->pool, element);
-	decode_job(self, bytes + PREFIX_BYTES, word - 1, &job->value);
+	decode_job(self, bytes + start, word - 1, kind, &job->value);
 }
 
 ZEND_METHOD(Tavola_Job, __construct)
@@ -447,7 +494,7 @@ ZEND_METHOD(Tavola_Queue, stats)
 	add_assoc_long(return_value, "free", unused);
 	add_assoc_long(return_value, "places", places);
 	add_assoc_long(return_value, "job_bytes",
-		(zend_long)tavola_pool_element_bytes(self->pool) - PREFIX_BYTES);
+		(zend_long)tavola_pool_element_bytes(self->pool) - start_of(self));
 }
 
 ZEND_METHOD(Tavola_Queue, path)
