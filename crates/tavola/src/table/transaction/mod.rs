@@ -290,7 +290,7 @@ impl<'t> Transaction<'t> {
     /// If the process is killed in the call, all keys are changed or none.
     pub fn commit(self) -> Result<bool> {
         match self.work.writes.is_empty() {
-            true => self.is_current(),
+            true => self.end_unchanged(),
             false => self.core.commit(&self.work),
         }
     }
@@ -300,13 +300,13 @@ impl<'t> Transaction<'t> {
     pub(super) fn end(self, commits: bool) -> Result<bool> {
         match commits {
             true => self.commit(),
-            false => self.is_current(),
+            false => self.end_unchanged(),
         }
     }
 
     /// Returns whether all keys are as this transaction has read them. A single key needs no
     /// comparison: it was so at one moment.
-    fn is_current(mut self) -> Result<bool> {
+    fn end_unchanged(mut self) -> Result<bool> {
         if self.work.reads.len() < 2 {
             return Ok(true);
         }
