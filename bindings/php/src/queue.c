@@ -75,7 +75,6 @@ static void free_job(zend_object *object)
 }
 
 /* {{{ Opening */
-
 static bool read_codec(tavola_reader *reader, tavola_php_queue *queue)
 {
 	zend_string *name = tavola_read_text(reader, "serializer");
@@ -90,17 +89,10 @@ static bool read_codec(tavola_reader *reader, tavola_php_queue *queue)
 /* Returns the kind of the jobs that this queue writes. */
 static uint32_t kind_of(const tavola_php_queue *self)
 {
-	if (self->is_json) {
-		return TAVOLA_KIND_JSON;
-	}
-	switch (self->serializer) {
-		case TAVOLA_SERIALIZER_PHP:
-			return TAVOLA_KIND_PHP;
-		case TAVOLA_SERIALIZER_IGBINARY:
-			return TAVOLA_KIND_IGBINARY;
-		default:
-			return 0;
-	}
+	bool is_php = self->serializer == TAVOLA_SERIALIZER_PHP;
+	bool is_igbinary = self->serializer == TAVOLA_SERIALIZER_IGBINARY;
+	return self->is_json ? TAVOLA_KIND_JSON
+		: is_php ? TAVOLA_KIND_PHP : is_igbinary ? TAVOLA_KIND_IGBINARY : 0;
 }
 
 /* Returns at which byte of an element a job begins that this queue writes. */
@@ -203,8 +195,7 @@ ZEND_METHOD(Tavola_Queue, openExisting)
 /* }}} */
 
 /* {{{ Elements */
-
-static bool read_word_at(
+static bool read_word(
 	const tavola_php_queue *self, uint32_t element, uint32_t at, uint32_t *word)
 {
 	unsigned char bytes[PREFIX_BYTES];
@@ -216,7 +207,7 @@ static bool read_word_at(
 	return true;
 }
 
-static tavola_status write_word_at(
+static tavola_status write_word(
 	const tavola_php_queue *self, uint32_t element, uint32_t at, uint32_t word)
 {
 	unsigned char bytes[PREFIX_BYTES];
@@ -224,16 +215,6 @@ static tavola_status write_word_at(
 		bytes[i] = (unsigned char)(word >> 8 * i);
 	}
 	return tavola_pool_write(self->pool, element, at, bytes, sizeof(bytes));
-}
-
-static bool read_word(const tavola_php_queue *self, uint32_t element, uint32_t *word)
-{
-	return read_word_at(self, element, 0, word);
-}
-
-static tavola_status write_word(const tavola_php_queue *self, uint32_t element, uint32_t word)
-{
-	return write_word_at(self, element, 0, word);
 }
 
 /* What `put_back` gets and counts. */
@@ -247,7 +228,7 @@ static void put_back(void *user, uint32_t element)
 {
 	reclaiming *with = user;
 	uint32_t word = 0;
-	bool is_job = read_word(with->queue, element, &word) && word != 0;
+	bool is_job = read_word(with->queue, element, 0, &word) && word != 0;
 	with->jobs += is_job;
 	tavola_queue_push(is_job ? with->queue->jobs : with->queue->unused, element);
 }
@@ -295,7 +276,6 @@ static bool pop_element(
 /* }}} */
 
 /* {{{ Pushing */
-
 /* Encodes a job. Without a serializer it is a string, and a number becomes one. */
 static bool encode_job(const tavola_php_queue *self, zval *value, zend_string **bytes)
 {
@@ -332,11 +312,11 @@ static tavola_status push_job(const tavola_php_queue *self, uint32_t element, ze
 	tavola_status status = tavola_pool_write(
 		self->pool, element, start_of(self), ZSTR_VAL(bytes), ZSTR_LEN(bytes));
 	if (status == TAVOLA_OK && kind != 0) {
-		status = write_word_at(self, element, PREFIX_BYTES, kind);
+		status = write_word(self, element, PREFIX_BYTES, kind);
 		word |= HAS_FLAGS;
 	}
 	if (status == TAVOLA_OK) {
-		status = write_word(self, element, word);
+		status = write_word(self, element, 0, word);
 	}
 	return status == TAVOLA_OK ? tavola_queue_push(self->jobs, element) : status;
 }
@@ -365,8 +345,8 @@ ZEND_METHOD(Tavola_Queue, push)
 		zend_string_release(bytes);
 		RETURN_THROWS();
 	}
-	bool is_free = pop_element(self, self->unused, timeout, &element);
-	bool is_done = is_free && tavola_did(push_job(self, element, bytes));
+	bool is_done = pop_element(self, self->unused, timeout, &element)
+		&& tavola_did(push_job(self, element, bytes));
 	zend_string_release(bytes);
 	RETURN_BOOL(is_done);
 }
@@ -374,7 +354,6 @@ ZEND_METHOD(Tavola_Queue, push)
 /* }}} */
 
 /* {{{ Popping */
-
 /* A job without a kind of its own is of the kind that the queue writes. */
 static void decode_job(
 	const tavola_php_queue *self, const char *bytes, size_t len, uint32_t kind, zval *value)
@@ -408,9 +387,9 @@ ZEND_METHOD(Tavola_Queue, pop)
 	job->element = element;
 	job->is_held = true;
 	uint32_t start = PREFIX_BYTES, kind = 0;
-	if (read_word(self, element, &word) && (word & HAS_FLAGS) != 0
+	if (read_word(self, element, 0, &word) && (word & HAS_FLAGS) != 0
 			&& tavola_pool_element_bytes(self->pool) >= 2 * PREFIX_BYTES
-			&& read_word_at(self, element, PREFIX_BYTES, &kind)) {
+			&& read_word(self, element, PREFIX_BYTES, &kind)) {
 		start += PREFIX_BYTES;
 		word &= ~HAS_FLAGS;
 	}
@@ -444,7 +423,7 @@ static void end_job(tavola_php_job *self, bool is_done)
 		tavola_throw_text(TAVOLA_ERR_NOT_HELD, "this job has ended already");
 		return;
 	}
-	tavola_status status = is_done ? write_word(queue, self->element, 0) : TAVOLA_OK;
+	tavola_status status = is_done ? write_word(queue, self->element, 0, 0) : TAVOLA_OK;
 	if (status == TAVOLA_OK) {
 		status = tavola_queue_push(is_done ? queue->unused : queue->jobs, self->element);
 	}
