@@ -70,8 +70,8 @@ torture-short: ## the same with a sample of the stores, bounded: SECONDS=60 KILL
 	@$(MAKE) --no-print-directory torture \
 		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
 
-packages: ## Debian packages, a static tarball and crates, into target/packages
-	@scripts/setup packages
+packages: ## Debian packages, a static tarball, crates, bindings, into target/packages
+	@scripts/setup packages bindings
 	scripts/packages
 
 test-packages: ## build the packages fast, install each into a clean root, and try it
