@@ -7,11 +7,12 @@ use warnings;
 
 use BenchTools qw(least_ns);
 use List::Util qw(shuffle);
+use POSIX ();
 use Tavola;
 
 # Stores that are measured: how to open one, and its calls.
 sub stores {
-    my ($dir, $client) = @_;
+    my ($dir, $socket) = @_;
     my @stores = (
         { name => 'hash', make => \&hash },
         { name => 'Tavola, method', make => sub { method(@_) } },
@@ -28,8 +29,8 @@ sub stores {
             { name => 'QDBM, tied', make => sub { tied_hash('Depot', "$dir/depot-tied",
                 Depot::OWRITER() | Depot::OCREAT(), 400_000) } };
     }
-    push @stores, { name => 'Cache::Memcached::Fast, socket', make => sub { memcached($client) } }
-        if $client;
+    push @stores, { name => 'Cache::Memcached::Fast, socket', make => sub { memcached($socket) } }
+        if $socket;
     return @stores;
 }
 
@@ -114,29 +115,50 @@ sub depot {
 }
 
 sub memcached {
-    my ($client) = @_;
+    my ($socket) = @_;
+    my $client = Cache::Memcached::Fast->new({ servers => [$socket], io_timeout => 10 });
     return (
         sub { my ($keys) = @_; for my $key (@$keys) { my $value = $client->get($key) } },
-        sub { my ($keys, $value) = @_; for my $key (@$keys) { my $is_set = $client->set($key, $value) } },
+        sub {
+            my ($keys, $value) = @_;
+            for my $key (@$keys) { my $is_set = $client->set($key, $value) }
+        },
     );
+}
+
+# Measures one store, in a process of its own: so the memory of one does not lie between that of
+# another. Returns the times of get and set.
+sub measure_one {
+    my ($store, $count, $bytes, $runs) = @_;
+    srand 7;
+    # New scalars: in the order in which they are used, as keys of a program usually are.
+    my @keys = map { "$_" } shuffle(map { "key:$_" } 1 .. $count);
+    my $value = 'v' x $bytes;
+    my $loop = least_ns(sub { for my $key (@keys) { my $got = $value } }, $count, $runs);
+    my ($get, $set) = $store->{make}->();
+    my $slow = $store->{name} =~ /socket/ ? 3 : $runs;
+    my $set_ns = least_ns(sub { $set->(\@keys, $value) }, $count, $slow) - $loop;
+    my $get_ns = least_ns(sub { $get->(\@keys) }, $count, $slow) - $loop;
+    return ($get_ns, $set_ns);
 }
 
 # Measures all stores with values of a length. Returns the rows.
 sub measure {
-    my ($dir, $client, $count, $bytes, $runs) = @_;
-    srand 7;
-    my @keys = map { "key:$_" } 1 .. $count;
-    # New scalars: in the order in which they are used, as keys of a program usually are.
-    my @mixed = map { "$_" } shuffle(@keys);
-    my $value = 'v' x $bytes;
-    my $loop = least_ns(sub { for my $key (@mixed) { my $got = $value } }, $count, $runs);
+    my ($dir, $socket, $count, $bytes, $runs) = @_;
     my @rows;
-    for my $store (stores($dir, $client)) {
-        my ($get, $set) = $store->{make}->();
-        my $slow = $store->{name} =~ /socket/ ? 3 : $runs;
-        my $set_ns = least_ns(sub { $set->(\@mixed, $value) }, $count, $slow) - $loop;
-        my $get_ns = least_ns(sub { $get->(\@mixed) }, $count, $slow) - $loop;
-        push @rows, { name => $store->{name}, get => $get_ns, set => $set_ns };
+    for my $store (stores($dir, $socket)) {
+        pipe my $from, my $to or die "pipe: $!";
+        my $pid = fork // die "fork: $!";
+        if (!$pid) {
+            print {$to} join ' ', measure_one($store, $count, $bytes, $runs);
+            close $to;
+            POSIX::_exit(0);
+        }
+        close $to;
+        my ($get, $set) = split / /, <$from> // '';
+        waitpid $pid, 0;
+        die "$store->{name} failed\n" if $? != 0 || !defined $set;
+        push @rows, { name => $store->{name}, get => 0 + $get, set => 0 + $set };
     }
     Tavola->remove($_) for 'method', 'tied';
     return @rows;

@@ -28,7 +28,10 @@ sub stores {
     my %kinds = (
         tavola => {
             name  => 'Tavola, method',
-            write => sub { my $t = Tavola->open('corps'); $t->set($_, $_[0]{$_}) for keys %{ $_[0] } },
+            write => sub {
+                my $t = Tavola->open('corps');
+                $t->set($_, $_[0]{$_}) for keys %{ $_[0] };
+            },
             read  => sub { my $t = Tavola->open('corps'); my $v; $v = $t->get($_) for @{ $_[0] } },
             one   => sub { Tavola->open('corps')->get($_[0]) },
         },

@@ -60,15 +60,19 @@ END {
 sub show_table {
     my ($title, $unit, $columns, $rows) = @_;
     print "\n$title ($unit)\n\n";
-    my @lines = ([ '', @$columns ], map { my $row = $_; [ $row->{name}, map { shown($row->{$_}) } @$columns ] } @$rows);
+    my @lines = ([ '', @$columns ]);
+    for my $row (@$rows) {
+        push @lines, [ $row->{name}, map { shown($row->{$_}) } @$columns ];
+    }
     my @widths = map { my $i = $_; max(map { length $_->[$i] } @lines) } 0 .. @$columns;
     for my $number (0 .. $#lines) {
         my $line = $lines[$number];
         print '| ', join(' | ', map {
-            $_ == 0 ? sprintf '%-*s', $widths[$_], $line->[$_] : sprintf '%*s', $widths[$_], $line->[$_]
+            sprintf $_ == 0 ? '%-*s' : '%*s', $widths[$_], $line->[$_]
         } 0 .. $#$line), " |\n";
         next if $number > 0;
-        print '|', join('|', map { '-' x ($widths[$_] + 1) . ($_ ? ':' : '-') } 0 .. $#widths), "|\n";
+        my @rule = map { '-' x ($widths[$_] + 1) . ($_ ? ':' : '-') } 0 .. $#widths;
+        print '|', join('|', @rule), "|\n";
     }
     return;
 }

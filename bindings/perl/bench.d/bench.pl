@@ -29,7 +29,7 @@ my %results = (keys => $COUNT, runs => $runs, perl => "$^V");
 my ($client, $socket) = start_memcached("$dir");
 print "memcached or Cache::Memcached::Fast is not installed\n" if !$client;
 for my $bytes (8, 32, 4096) {
-    my @rows = BenchCalls::measure("$dir", $client, $COUNT, $bytes, $runs);
+    my @rows = BenchCalls::measure("$dir", $socket, $COUNT, $bytes, $runs);
     show_table("100,000 keys in random order, values of $bytes bytes",
         "ns a key, the fastest of $runs runs, without the empty loop", [ 'get', 'set' ], \@rows);
     $results{"values of $bytes bytes, ns"} = \@rows;
