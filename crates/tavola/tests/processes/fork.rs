@@ -4,9 +4,10 @@
 use crate::support::part::{Actor, hear, play, say};
 use crate::support::process::{Forked, fork, unshare};
 use crate::support::{Dir, Random, assert_clean, value_of, version_of};
+use std::cell::Cell;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tavola::Table;
+use tavola::{Begin, Error, Table};
 
 /// One shard, so that who dies in a write most likely dies with the lock all others want.
 fn open(path: impl AsRef<Path>) -> Table {
@@ -143,6 +144,30 @@ fn a_child_forked_beside_a_writing_thread_writes() {
         say("done");
     })]);
     run("a_child_forked_beside_a_writing_thread_writes", "family");
+}
+
+/// A child that drops a copy of its parent's transaction does not give the parent's turn away.
+#[test]
+fn the_turn_of_a_parent_stays_its_own() {
+    play(&[("family", |args| {
+        let table = open(&args[0]);
+        let turn = Cell::new(Some(table.begin(Begin::Turn).unwrap()));
+        let child = fork(|| {
+            drop(turn.take());
+            table
+                .set_lock_timeout(Some(Duration::from_millis(20)))
+                .unwrap();
+            let busy = table.begin(Begin::Turn).map(drop);
+            assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
+        });
+        child.finish();
+        drop(turn.take());
+        table.transaction_once(|t| t.set("parent", "1")).unwrap();
+        let child = fork(|| table.transaction_once(|t| t.set("child", "1")).unwrap());
+        child.finish();
+        say("done");
+    })]);
+    run("the_turn_of_a_parent_stays_its_own", "family");
 }
 
 /// The parent dies in the middle of a write while its child lives on, with the parent's open file.
