@@ -13,11 +13,22 @@ PDEATHSIG = 1
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def _take_interrupts():
+    # A shell starts what runs in the background so that it ignores them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(code, *args, **options):
     """Start a new interpreter with this code; its arguments are in ``sys.argv``."""
     command = [sys.executable, "-c", code, *map(str, args)]
     return subprocess.Popen(
-        command, cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
+        command,
+        cwd=HERE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=_take_interrupts,
+        **options,
     )
 
 
