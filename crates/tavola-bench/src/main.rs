@@ -7,7 +7,7 @@
 //!
 //! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
-//! - [`small`]: `open`, `iter`, `uid`, `tags`, `copy`, in one process.
+//! - [`small`]: `open`, `iter`, `uid`, `tags`, `txn`, `copy`, in one process.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
@@ -65,6 +65,7 @@ Examples:
   tavola-bench iter                                 walk over all records
   tavola-bench uid                                  the same keys by key and by uid
   tavola-bench tags                                 keys with tags, and without
+  tavola-bench txn                                  transactions beside single sets
   tavola-bench queue                                two processes hand each other elements
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
@@ -105,6 +106,9 @@ enum What {
     /// Set and get keys with tags, invalidate a tag of all
     #[command(after_help = "Examples:\n  tavola-bench tags --keys 10M")]
     Tags(small::Config),
+    /// Change keys by transactions, and by single sets
+    #[command(after_help = "Examples:\n  tavola-bench txn --keys 10M")]
+    Txn(small::Config),
     /// Read values of 8 KB, 64 KB and 1 MB, beside a plain copy out of a mapping
     #[command(after_help = "Examples:\n  tavola-bench copy --json")]
     Copy(small::Config),
@@ -159,6 +163,9 @@ fn run(what: What) -> Result<()> {
         What::Uid(args) => lines(args.json, &[]).each(|emit| small::uid(&args, emit)),
         What::Tags(args) => {
             lines(args.json, small::TAGS_COLUMNS).each(|emit| small::tags(&args, emit))
+        }
+        What::Txn(args) => {
+            lines(args.json, small::TXN_COLUMNS).each(|emit| small::txn(&args, emit))
         }
         What::Copy(args) => {
             lines(args.json, small::COPY_COLUMNS).each(|emit| small::copy(&args, emit))

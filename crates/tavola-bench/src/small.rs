@@ -1,4 +1,4 @@
-//! Small measurements in one process: `open`, `iter`, `uid`, `tags`, `copy`.
+//! Small measurements in one process: `open`, `iter`, `uid`, `tags`, `txn`, `copy`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -256,6 +256,76 @@ pub fn tags(config: &Config, emit: Emit<'_>) -> Result<()> {
         }))?;
     }
     Ok(())
+}
+
+/// What people see of a line of `txn`.
+pub const TXN_COLUMNS: &[&str] = &["changes", "txn_kops", "txn_key_mops", "set_mops", "ratio"];
+
+/// What transactions cost: keys overwritten by transactions of one, two, ... keys, beside as many
+/// sets; and two keys read and changed, as when money moves from one to the other.
+pub fn txn(config: &Config, emit: Emit<'_>) -> Result<()> {
+    let (keys, value) = (config.keys(), vec![b'v'; config.value_bytes.unwrap_or(8)]);
+    let table = Scratch::nameless(&config.place)?;
+    (0..keys).try_for_each(|index| table.set(key(index), &value))?;
+    for changes in [1_usize, 2, 10, 100] {
+        let mut rounds = Vec::new();
+        for turn in 0..config.repeat(5) {
+            let order = shuffled(keys, turn);
+            let whole = &order[..order.len() / changes * changes];
+            let sets = timed(whole, |index| Ok(table.set(key(*index), &value)?))?;
+            let sets_of: Vec<&[u64]> = whole.chunks_exact(changes).collect();
+            let transactions = timed(&sets_of, |indexes| {
+                let changed = table.transaction(|t| {
+                    indexes
+                        .iter()
+                        .try_for_each(|index| t.set(key(*index), &value))
+                });
+                Ok(changed?)
+            })?;
+            rounds.push((whole.len() as f64, sets, transactions));
+        }
+        let rate = |seconds: fn(&(f64, f64, f64)) -> f64| {
+            median(rounds.iter().map(|round| round.0 / seconds(round) / 1e6))
+        };
+        emit(&json!({
+            "phase": "txn", "keys": keys, "changes": changes, "set_mops": rate(|round| round.1),
+            "txn_key_mops": rate(|round| round.2),
+            "txn_kops": rate(|round| round.2) * 1e3 / changes as f64,
+            "ratio": median(rounds.iter().map(|round| round.1 / round.2)),
+        }))?;
+    }
+    move_money(config, emit)
+}
+
+/// Two keys read and changed in each transaction; their sum stays.
+fn move_money(config: &Config, emit: Emit<'_>) -> Result<()> {
+    let keys = config.keys().max(2);
+    let table = Scratch::nameless(&config.place)?;
+    (0..keys).try_for_each(|index| table.set(key(index), b"1000"))?;
+    let mut rates = Vec::new();
+    for turn in 0..config.repeat(5) {
+        let order = shuffled(keys, turn);
+        let pairs: Vec<&[u64]> = order.chunks_exact(2).collect();
+        let seconds = timed(&pairs, |pair| {
+            let moved = table.transaction(|t| {
+                t.add_number(key(pair[0]), -1)?;
+                t.add_number(key(pair[1]), 1)
+            });
+            moved?;
+            Ok(())
+        })?;
+        rates.push(pairs.len() as f64 / seconds / 1e3);
+    }
+    let mut sum = 0_i64;
+    for entry in table.iter() {
+        let (_, value) = entry?;
+        let text = String::from_utf8_lossy(&value).into_owned();
+        sum += text.parse::<i64>().unwrap_or(i64::MIN / 4);
+    }
+    none_wrong("txn", u64::from(sum != 1000 * keys as i64))?;
+    emit(&json!({
+        "phase": "txn", "keys": keys, "changes": "2, read", "txn_kops": median(rates),
+    }))
 }
 
 /// What people see of a line of `copy`.

@@ -152,22 +152,27 @@ fn reads_and_writes_are_counted() {
 
 #[test]
 fn a_key_that_comes_back_is_protected() {
-    let dir = Dir::new();
-    let table = cache(&dir, 2 * MIB);
     let key = |number: u32| number.to_le_bytes();
-    for number in 0..40_000 {
-        table.set(key(number), [0; 100]).unwrap();
+    let (mut known, mut gone) = (0, 0);
+    // How many ghosts there is room for depends on where a table's seed puts the keys.
+    for _ in 0..6 {
+        let dir = Dir::new();
+        let table = cache(&dir, 2 * MIB);
+        for number in 0..40_000 {
+            table.set(key(number), [0; 100]).unwrap();
+        }
+        let evicted: Vec<u32> = (25_000..35_000)
+            .filter(|number| !table.contains(key(*number)).unwrap())
+            .collect();
+        assert!(!evicted.is_empty());
+        for number in &evicted {
+            table.set(key(*number), [0; 100]).unwrap();
+        }
+        known += table.stats().unwrap().ghost_hits;
+        gone += evicted.len() as u64;
     }
-    let gone: Vec<u32> = (25_000..35_000)
-        .filter(|number| !table.contains(key(*number)).unwrap())
-        .collect();
-    assert!(!gone.is_empty());
-    for number in &gone {
-        table.set(key(*number), [0; 100]).unwrap();
-    }
-    let stats = table.stats().unwrap();
-    println!("{} of {} were known", stats.ghost_hits, gone.len());
-    assert!(stats.ghost_hits * 2 > gone.len() as u64);
+    println!("{known} of {gone} were known");
+    assert!(known * 2 > gone);
 }
 
 #[test]
