@@ -105,7 +105,7 @@ impl Drop for Chain<'_> {
         // A panic may have come after the slot was stored: then recovery finds out whose the pages
         // are.
         if !self.published && !std::thread::panicking() {
-            give_chain(self.region, self.me, (self.first, self.pages), self.since);
+            give_chain(self.region, self.me, self.first, self.pages, self.since);
         }
     }
 }
@@ -166,10 +166,10 @@ pub(super) fn free(lock: &ShardLock<'_>, item: &Item<'_>) {
         return;
     }
     let now = clock::monotonic_s() as u32;
-    give_chain(lock.region, lock.me, (item.first_page, item.pages()), now);
+    give_chain(lock.region, lock.me, item.first_page, item.pages(), now);
 }
 
-pub(super) fn give_chain(region: &Region, me: Me, (first, pages): (u32, u32), since: u32) {
+pub(super) fn give_chain(region: &Region, me: Me, first: u32, pages: u32, since: u32) {
     let mut batch = [0; BATCH];
     let mut count = 0;
     let mut page = first;

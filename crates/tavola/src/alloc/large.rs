@@ -55,7 +55,7 @@ impl<'a> Item<'a> {
         match self.is_pinned {
             true => {
                 let (key_len, len) = (self.key_len, self.value_len);
-                self.pieces().lend(key_len, len, (head, runs))
+                self.pieces().lend(key_len, len, head, runs)
             }
             false => self.copy_value(head),
         }

@@ -73,7 +73,7 @@ fn end(lock: &ShardLock<'_>, word: &W32, first: u32) {
         && let Some(pages) = len_of(lock.region, first)
     {
         let now = clock::monotonic_s() as u32;
-        give_chain(lock.region, lock.me, (first, pages), now);
+        give_chain(lock.region, lock.me, first, pages, now);
     }
 }
 

@@ -96,7 +96,8 @@ impl<'a> LargeStream<'a> {
         &self,
         skip: u64,
         len: u64,
-        (head, runs): (&mut Vec<u8>, &mut Vec<(u64, u64)>),
+        head: &mut Vec<u8>,
+        runs: &mut Vec<(u64, u64)>,
     ) -> bool {
         let lent = self.visit(skip, len, |at, len| {
             match at {

@@ -61,7 +61,7 @@ pub(crate) fn take_block(lock: &ShardLock<'_>, class_number: u32) -> Step<u64> {
     } else if !is_ours(lock, page, class_number) {
         return corrupt("a list of slabs");
     }
-    take_from(lock, (class_number, class), page)
+    take_from(lock, class_number, class, page)
 }
 
 /// Allocates as [`take_block`] does, but takes no page from the pool for it. Returns `None` if no
@@ -76,7 +76,7 @@ pub(crate) fn take_block_there(lock: &ShardLock<'_>, class_number: u32) -> Step<
 
 /// Allocates a block of a page that is in the list of its class.
 #[inline(always)]
-fn take_from(lock: &ShardLock<'_>, (class_number, class): (u32, &Class), page: u32) -> Step<u64> {
+fn take_from(lock: &ShardLock<'_>, class_number: u32, class: &Class, page: u32) -> Step<u64> {
     let head = &lock.head.classes[class_number as usize];
     let slab = lock.region.slab(page);
     let words = class.words();

@@ -93,7 +93,7 @@ pub(crate) fn write_small(
         key_len: key.len() as u32,
         flags: 0,
     };
-    write(lock, header, None, (hint, stamp), [key, value])
+    write(lock, header, None, hint, stamp, [key, value])
 }
 
 /// Returns whether a key is short enough for a counter in place.
@@ -114,7 +114,7 @@ pub(crate) fn write_counter(
         key_len: key.len() as u32,
         flags: FLAG_COUNTER,
     };
-    write(lock, header, Some(number), (hint, stamp), [key, &[]])
+    write(lock, header, Some(number), hint, stamp, [key, &[]])
 }
 
 /// Writes a tag.
@@ -124,7 +124,7 @@ pub(crate) fn write_tag(lock: &ShardLock<'_>, name: &[u8], hint: Hint) -> Step<u
         key_len: name.len() as u32,
         flags: FLAG_TAG,
     };
-    write(lock, header, None, (hint, &Stamp::NONE), [name, &[]])
+    write(lock, header, None, hint, &Stamp::NONE, [name, &[]])
 }
 
 /// Writes the block of a large item whose pages are already written.
@@ -148,7 +148,7 @@ pub(crate) fn write_large(
     };
     let from_key = key.len().min(inline);
     let parts = [&key[..from_key], &value[..inline - from_key]];
-    write(lock, header, Some(link.encode()), (hint, stamp), parts)
+    write(lock, header, Some(link.encode()), hint, stamp, parts)
 }
 
 /// Writes header, the link or number if there is one, the fields that are not 0, and the parts.
@@ -157,7 +157,8 @@ fn write(
     lock: &ShardLock<'_>,
     mut header: Header,
     second: Option<u64>,
-    (hint, stamp): (Hint, &Stamp<'_>),
+    hint: Hint,
+    stamp: &Stamp<'_>,
     parts: [&[u8]; 2],
 ) -> Step<u64> {
     if hint.is_some() {
@@ -250,7 +251,8 @@ pub(crate) fn expect_expiry(lock: &ShardLock<'_>) {
 pub(crate) fn copy_with_field(
     lock: &ShardLock<'_>,
     item: &Item<'_>,
-    (field, content): (u8, u64),
+    field: u8,
+    content: u64,
 ) -> Step<u64> {
     if let Some(fixed) = lock.region.fixed() {
         let item_ref = take_block(lock, class_of_fixed(fixed))?;

@@ -169,8 +169,8 @@ impl Core {
                 change_field(lock, hash, word, expiry_ms);
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
-                let copy = copy_with_field(lock, &item, (FLAG_EXPIRY, expiry_ms))?;
-                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
+                let copy = copy_with_field(lock, &item, FLAG_EXPIRY, expiry_ms)?;
+                publish_copy(lock, hash, &found, copy, hint, Why::Field)?;
                 return Ok(Some(had));
             }
             found.mark_accessed(lock);

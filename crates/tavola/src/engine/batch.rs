@@ -69,7 +69,7 @@ impl Core {
     fn finish_in_cache(&self, ahead: &Ahead<'_>, key: &[u8], want: &mut impl Want) -> Result<bool> {
         let mut noted = NotesRead::new(want);
         let found = ahead.finish(self.region(), key, &mut noted, self)?;
-        self.count_read(ahead.hash, found, (noted.word, noted.tag));
+        self.count_read(ahead.hash, found, noted.word, noted.tag);
         Ok(found)
     }
 

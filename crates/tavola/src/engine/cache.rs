@@ -63,7 +63,7 @@ impl Core {
     fn read_and_count(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = NotesRead::new(want);
         let found = read_seated(self.region(), key, hash, &mut noted, self)?;
-        self.count_read(hash, found, (noted.word, noted.tag));
+        self.count_read(hash, found, noted.word, noted.tag);
         Ok(found)
     }
 
@@ -74,7 +74,7 @@ impl Core {
         let hash = Hash::of(self.region(), key);
         let found = read_seated(self.region(), key, hash, out, self)?;
         if self.region().is_cache() && self.region().is_writable() {
-            self.count_read(hash, found, (0, Hint::NONE));
+            self.count_read(hash, found, 0, Hint::NONE);
         }
         Ok(found)
     }
@@ -84,7 +84,7 @@ impl Core {
     /// may have been freed, so this is done under the shard's lock, and skipped if the lock is
     /// held: another read will come.
     #[inline]
-    pub(crate) fn count_read(&self, hash: Hash, found: bool, (word, tag): (u64, Hint)) {
+    pub(crate) fn count_read(&self, hash: Hash, found: bool, word: u64, tag: Hint) {
         if self.cannot_attach.load(Ordering::Relaxed) != 0 {
             return;
         }

@@ -49,8 +49,8 @@ impl Core {
                 change_field(lock, hash, field, new);
             } else {
                 let hint = found.hint(lock)?;
-                let copy = copy_with_field(lock, &item, (FLAG_CLIENT, new))?;
-                publish_copy(lock, hash, &found, (copy, hint), Why::Field)?;
+                let copy = copy_with_field(lock, &item, FLAG_CLIENT, new)?;
+                publish_copy(lock, hash, &found, copy, hint, Why::Field)?;
             }
             Ok(Some(marks))
         })

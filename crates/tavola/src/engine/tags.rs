@@ -126,7 +126,8 @@ impl Core {
 
     pub(crate) fn store_tagged(
         &self,
-        (key, value): (&[u8], &[u8]),
+        key: &[u8],
+        value: &[u8],
         when: WriteCondition<'_>,
         attributes: Attributes,
         tags: &Tags,

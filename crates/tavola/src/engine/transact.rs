@@ -217,7 +217,8 @@ impl Core {
                 Some(write_item(
                     lock,
                     &request,
-                    (&spot, value),
+                    &spot,
+                    value,
                     plan.chain.as_ref(),
                 )?)
             }
@@ -263,7 +264,8 @@ impl Core {
 fn write_item(
     lock: &ShardLock<'_>,
     request: &WriteRequest<'_>,
-    (spot, value): (&Spot<'_>, &[u8]),
+    spot: &Spot<'_>,
+    value: &[u8],
     chain: Option<&Chain<'_>>,
 ) -> Step<New> {
     let key = request.key;

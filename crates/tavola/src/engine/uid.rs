@@ -44,9 +44,9 @@ impl Core {
             }
             let item = found.item(lock)?;
             let hint = take_uid(lock)?;
-            let field = (FLAG_UID, hint.to_bits());
-            let new = copy_with_field(lock, &item, field).inspect_err(|_| free_uid(lock, hint))?;
-            publish_copy(lock, hash, &found, (new, hint), Why::Uid)?;
+            let new = copy_with_field(lock, &item, FLAG_UID, hint.to_bits())
+                .inspect_err(|_| free_uid(lock, hint))?;
+            publish_copy(lock, hash, &found, new, hint, Why::Uid)?;
             Ok(Some(hint))
         })
     }

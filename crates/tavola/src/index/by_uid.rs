@@ -141,7 +141,7 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
         return match resolved {
             Resolved::Found | Resolved::Taken | Resolved::Changed | Resolved::Unpinned => Ok(true),
             Resolved::Missing => Ok(false),
-            Resolved::InTransition(name) => read_in_transition(region, hint, &name, (want, seat)),
+            Resolved::InTransition(name) => read_in_transition(region, hint, &name, want, seat),
             Resolved::Impossible => region.damaged("the item of a uid"),
         };
     }
@@ -159,7 +159,7 @@ fn read_by_name(
 ) -> Result<bool> {
     let mut name = Vec::new();
     match read_by_uid(region, hint, &mut KeyOf(&mut name))? {
-        true => read_in_transition(region, hint, &name, (want, seat)),
+        true => read_in_transition(region, hint, &name, want, seat),
         false => Ok(false),
     }
 }
@@ -169,7 +169,8 @@ fn read_in_transition<W: Want>(
     region: &Region,
     hint: Hint,
     name: &[u8],
-    (want, seat): (&mut W, &dyn Seat),
+    want: &mut W,
+    seat: &dyn Seat,
 ) -> Result<bool> {
     let mut named = OfUid {
         hint,

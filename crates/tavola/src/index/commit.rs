@@ -143,7 +143,8 @@ pub(crate) fn publish_copy(
     lock: &ShardLock<'_>,
     hash: Hash,
     found: &FoundKey<'_>,
-    (item_ref, hint): (u64, Hint),
+    item_ref: u64,
+    hint: Hint,
     why: Why,
 ) -> Step<()> {
     let copy = New {

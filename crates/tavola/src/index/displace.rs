@@ -3,7 +3,7 @@
 
 use super::ghosts::oldest_ghost;
 use super::hash::other_bucket;
-use super::slots::{free_slot, move_key};
+use super::slots::{SlotPlace, free_slot, move_key};
 use crate::layout::{SLOTS, Segment, slot_tag};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, prefetch};
@@ -20,6 +20,7 @@ pub(super) fn make_room(
     let others: [u32; SLOTS] = std::array::from_fn(|slot| {
         other_bucket(bucket, slot_tag(b.slots[slot].load(Ordering::Relaxed)))
     });
+    let there = |bucket, slot| SlotPlace { bucket, slot };
     // Their cache misses overlap.
     for other in others {
         prefetch(&segment.buckets[other as usize]);
@@ -33,7 +34,12 @@ pub(super) fn make_room(
                 .flatten()
         };
         if let Some(free) = free_slot(other_bucket).or_else(ghost) {
-            move_key(lock, segment, (bucket, slot), (*other, free));
+            move_key(
+                lock,
+                segment,
+                SlotPlace { bucket, slot },
+                there(*other, free),
+            );
             return Some(slot);
         }
     }
@@ -42,7 +48,12 @@ pub(super) fn make_room(
     }
     for (slot, other) in others.iter().enumerate() {
         if let Some(free) = make_room(lock, segment, *other, moves - 1) {
-            move_key(lock, segment, (bucket, slot), (*other, free));
+            move_key(
+                lock,
+                segment,
+                SlotPlace { bucket, slot },
+                there(*other, free),
+            );
             return Some(slot);
         }
     }

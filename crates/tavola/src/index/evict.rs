@@ -126,7 +126,7 @@ fn scan(lock: &ShardLock<'_>, kind: Evictable, most: u32) -> Step<Option<u64>> {
             Err(_) => (None, layout_word(lock.head).depth()),
         };
         let evicted = match segment {
-            Some(segment) => scan_segment(lock, segment, &mut hand, kind, (&mut scanned, most))?,
+            Some(segment) => scan_segment(lock, segment, &mut hand, kind, &mut scanned, most)?,
             None => {
                 scanned += BUCKETS as u32;
                 (hand.bucket, hand.slot) = (0, 0);
@@ -153,7 +153,8 @@ fn scan_segment(
     segment: &Segment,
     hand: &mut HandWord,
     kind: Evictable,
-    (scanned, most): (&mut u32, u32),
+    scanned: &mut u32,
+    most: u32,
 ) -> Step<Option<u64>> {
     while *scanned < most {
         let evicted = examine(lock, segment, hand, kind)?;
@@ -180,7 +181,7 @@ fn examine(
         fetch_unread(lock, &segment.buckets[b]);
     }
     for slot in usize::from(hand.slot)..SLOTS {
-        if let Some(bytes) = judge(lock, segment, (b, slot), kind)? {
+        if let Some(bytes) = judge(lock, segment, b, slot, kind)? {
             hand.slot = slot as u8 + 1;
             return Ok(Some(bytes));
         }
@@ -204,7 +205,8 @@ fn fetch_unread(lock: &ShardLock<'_>, bucket: &Bucket) {
 fn judge(
     lock: &ShardLock<'_>,
     segment: &Segment,
-    (b, slot): (usize, usize),
+    b: usize,
+    slot: usize,
     kind: Evictable,
 ) -> Step<Option<u64>> {
     let bucket = &segment.buckets[b];
@@ -260,7 +262,7 @@ fn judge(
         bucket.set_state(slot, state);
         return Ok(None);
     }
-    evict_slot(lock, segment, (b, slot), &item).map(Some)
+    evict_slot(lock, segment, b, slot, &item).map(Some)
 }
 
 /// Evicts one key of a new key's two buckets, both of which are full: the one of least worth. With
@@ -290,11 +292,11 @@ pub(super) fn evict_beside(
             let is_used = is_used(*item_ref);
             (is_used, state & PROTECTED, state & ACCESSED, state & AGAIN)
         });
-    let Some((_, place, item_ref)) = least else {
+    let Some((_, (b, slot), item_ref)) = least else {
         return Ok(false);
     };
     match Item::at(lock.region, item_ref) {
-        Some(item) => evict_slot(lock, segment, place, &item).map(|_| true),
+        Some(item) => evict_slot(lock, segment, b, slot, &item).map(|_| true),
         None => Ok(false),
     }
 }
@@ -304,7 +306,8 @@ pub(super) fn evict_beside(
 fn evict_slot(
     lock: &ShardLock<'_>,
     segment: &Segment,
-    (b, slot): (usize, usize),
+    b: usize,
+    slot: usize,
     item: &Item<'_>,
 ) -> Step<u64> {
     let bucket = &segment.buckets[b];

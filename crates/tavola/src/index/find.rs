@@ -54,7 +54,7 @@ fn find_in_segment<'a>(
     let home = &segment.buckets[hash.home() as usize];
     let mut bucket = home;
     loop {
-        if let Some(found) = find_in(lock, (bucket, home), hash, key, is_to_be_freed)? {
+        if let Some(found) = find_in(lock, bucket, home, hash, key, is_to_be_freed)? {
             return Ok(Spot::Taken(found));
         }
         if !core::ptr::eq(bucket, home) || home.hint() == 0 {
@@ -67,7 +67,8 @@ fn find_in_segment<'a>(
 #[inline(always)]
 fn find_in<'a>(
     lock: &ShardLock<'a>,
-    (bucket, home): (&'a Bucket, &'a Bucket),
+    bucket: &'a Bucket,
+    home: &'a Bucket,
     hash: Hash,
     key: &[u8],
     is_to_be_freed: bool,
@@ -107,21 +108,18 @@ fn find_in<'a>(
                 (0, None)
             }
         };
+        let candidate = Candidate {
+            bucket,
+            slot,
+            home,
+            item_ref,
+        };
         let (flags, payload) = match item {
             Some(item) => (flags, payload_of(&item, key)),
-            None => other_payload(lock, (bucket, slot, home), item_ref, (key, hash)),
+            None => other_payload(lock, candidate, key, hash),
         };
         match payload {
-            Some(Some(payload)) => {
-                return Ok(Some(FoundKey {
-                    bucket,
-                    slot,
-                    home,
-                    item_ref,
-                    payload,
-                    flags,
-                }));
-            }
+            Some(Some(payload)) => return Ok(Some(candidate.into_found(payload, flags))),
             Some(None) => {}
             None => return corrupt("an item"),
         }
@@ -136,18 +134,43 @@ fn payload_of(item: &Item<'_>, key: &[u8]) -> Option<Option<u64>> {
     Some(item.key_equals(key)?.then(|| item.payload()))
 }
 
+/// A slot whose item may be the key's.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    bucket: &'a Bucket,
+    slot: usize,
+    /// The key's home bucket.
+    home: &'a Bucket,
+    /// The item that the slot leads to.
+    item_ref: u64,
+}
+
+impl<'a> Candidate<'a> {
+    /// Returns the key's slot, as the item is the key's.
+    #[inline(always)]
+    fn into_found(self, payload: u64, flags: u8) -> FoundKey<'a> {
+        FoundKey {
+            bucket: self.bucket,
+            slot: self.slot,
+            home: self.home,
+            item_ref: self.item_ref,
+            payload,
+            flags,
+        }
+    }
+}
+
 /// Returns flags and payload, as [`payload_of`] does, of an item with other fields or a key of
-/// another length, to which a slot of a bucket leads. If it is the key's and is over, it is
-/// removed, and counts as another key's.
+/// another length. If it is the key's and is over, it is removed, and counts as another key's.
 #[cold]
 #[inline(never)]
 fn other_payload(
     lock: &ShardLock<'_>,
-    (bucket, slot, home): (&Bucket, usize, &Bucket),
-    item_ref: u64,
-    (key, hash): (&[u8], Hash),
+    candidate: Candidate<'_>,
+    key: &[u8],
+    hash: Hash,
 ) -> (u8, Option<Option<u64>>) {
-    let Some(item) = Item::at(lock.region, item_ref) else {
+    let Some(item) = Item::at(lock.region, candidate.item_ref) else {
         return (0, None);
     };
     if item.is_tag() != hash.is_of_tag() {
@@ -162,14 +185,7 @@ fn other_payload(
         None => (0, None),
         Some(false) => (flags, Some(Some(payload))),
         Some(true) => {
-            let found = FoundKey {
-                bucket,
-                slot,
-                home,
-                item_ref,
-                payload,
-                flags,
-            };
+            let found = candidate.into_found(payload, flags);
             (0, expire(lock, &found).is_ok().then_some(None))
         }
     }

@@ -14,7 +14,8 @@ impl ShardView<'_> {
     #[inline(never)]
     pub(super) fn read_large(
         &self,
-        (bucket, version): (&Bucket, u32),
+        bucket: &Bucket,
+        version: u32,
         item_ref: u64,
         key: &[u8],
         want: &mut impl Want,

@@ -172,5 +172,5 @@ fn take_ghost<'a>(
     }
     let away = &segment.buckets[hash.away() as usize];
     let slot = oldest_ghost(lock, away)?;
-    Some(take_away((home, away), slot, state))
+    Some(take_away(home, away, slot, state))
 }

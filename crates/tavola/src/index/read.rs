@@ -232,7 +232,7 @@ impl ShardView<'_> {
                 return None;
             }
             let away = &segment.buckets[hash.away() as usize];
-            return self.glance_away((home, version), away, key, want);
+            return self.glance_away(home, version, away, key, want);
         }
         self.recheck(home, version).then_some(false)
     }
@@ -242,7 +242,8 @@ impl ShardView<'_> {
     #[inline(never)]
     fn glance_away(
         self,
-        (home, home_version): (&Bucket, u32),
+        home: &Bucket,
+        home_version: u32,
         away: &Bucket,
         key: &[u8],
         want: &mut impl Want,
@@ -303,7 +304,7 @@ impl ShardView<'_> {
         } else {
             !W::STAYS
                 && kind & 0xFF_FFFF == key_len
-                && short_with_fields(region, (block, item_ref), key, want)
+                && short_with_fields(region, block, item_ref, key, want)
         }
     }
 
@@ -354,7 +355,7 @@ impl ShardView<'_> {
             };
             let mut examined = self.examine(slot_ref(word), key, want);
             if matches!(examined, Examined::Large) {
-                examined = self.read_large((bucket, version), slot_ref(word), key, want);
+                examined = self.read_large(bucket, version, slot_ref(word), key, want);
             }
             match examined {
                 Examined::Other => {}
@@ -450,7 +451,8 @@ fn short(item: Option<Item<'_>>, key: &[u8], want: &mut impl Want) -> bool {
 #[inline(never)]
 fn short_with_fields(
     region: &Region,
-    (block, item_ref): (Block<'_>, u64),
+    block: Block<'_>,
+    item_ref: u64,
     key: &[u8],
     want: &mut impl Want,
 ) -> bool {

@@ -181,17 +181,13 @@ pub(super) fn take_free(segment: &Segment, hash: Hash, state: u32) -> Option<&W6
     }
     let away = &segment.buckets[hash.away() as usize];
     let slot = free_slot(away)?;
-    Some(take_away((home, away), slot, state))
+    Some(take_away(home, away, slot, state))
 }
 
 /// Takes a slot of the other bucket. The hint rises before the slot is stored: so a reader that
 /// misses the key at home looks in the other bucket.
 #[inline(always)]
-pub(super) fn take_away<'a>(
-    (home, away): (&Bucket, &'a Bucket),
-    slot: usize,
-    state: u32,
-) -> &'a W64 {
+pub(super) fn take_away<'a>(home: &Bucket, away: &'a Bucket, slot: usize, state: u32) -> &'a W64 {
     home.hint_up();
     away.set_slot_meta(slot, state, true);
     &away.slots[slot]
@@ -202,32 +198,34 @@ pub(super) fn free_slot(bucket: &Bucket) -> Option<usize> {
     matches(bucket, 0).find(|slot| bucket.slots[*slot].load(Ordering::Relaxed) == 0)
 }
 
+/// A slot of a segment, by the number of its bucket.
+#[derive(Clone, Copy)]
+pub(super) struct SlotPlace {
+    pub(super) bucket: u32,
+    pub(super) slot: usize,
+}
+
 /// Moves a key to its other bucket: first it is stored there, then cleared here (IDX-3).
-pub(super) fn move_key(
-    lock: &ShardLock<'_>,
-    segment: &Segment,
-    from: (u32, usize),
-    to: (u32, usize),
-) {
+pub(super) fn move_key(lock: &ShardLock<'_>, segment: &Segment, from: SlotPlace, to: SlotPlace) {
     let (source, target) = (
-        &segment.buckets[from.0 as usize],
-        &segment.buckets[to.0 as usize],
+        &segment.buckets[from.bucket as usize],
+        &segment.buckets[to.bucket as usize],
     );
-    let was_away = source.is_away(from.1);
+    let was_away = source.is_away(from.slot);
     if !was_away {
         source.hint_up();
     }
-    target.set_slot_meta(to.1, source.state(from.1), !was_away);
-    target.slots[to.1].store(
-        source.slots[from.1].load(Ordering::Relaxed),
+    target.set_slot_meta(to.slot, source.state(from.slot), !was_away);
+    target.slots[to.slot].store(
+        source.slots[from.slot].load(Ordering::Relaxed),
         Ordering::Release,
     );
     target.increment_version();
     // A scan that misses the key in both buckets sees that this count has changed.
     lock.head.moves.add_owned(1);
-    source.slots[from.1].store(0, Ordering::Release);
+    source.slots[from.slot].store(0, Ordering::Release);
     source.increment_version();
-    source.set_slot_meta(from.1, 0, false);
+    source.set_slot_meta(from.slot, 0, false);
     if was_away {
         target.hint_down();
     }

@@ -15,7 +15,7 @@
 use super::dir::{depth_of, layout_word, lookup, publish_layout};
 use super::group::with_bit;
 use super::hash::other_bucket;
-use super::slots::{free_slot, move_key};
+use super::slots::{SlotPlace, free_slot, move_key};
 use crate::alloc::{Need, Step, Stop, corrupt, take};
 use crate::error::Error;
 use crate::layout::{BUCKETS, DIR_INLINE, HINT_MAX, PageWord, Segment, slot_tag};
@@ -130,7 +130,15 @@ fn bring_home_unseen(segment: &Segment) {
 fn bring_home(lock: &ShardLock<'_>, segment: &Segment) {
     for_each_away(segment, |b, slot, home| {
         if let Some(free) = free_slot(&segment.buckets[home as usize]) {
-            move_key(lock, segment, (b as u32, slot), (home, free));
+            let from = SlotPlace {
+                bucket: b as u32,
+                slot,
+            };
+            let to = SlotPlace {
+                bucket: home,
+                slot: free,
+            };
+            move_key(lock, segment, from, to);
         }
     });
 }

@@ -267,7 +267,7 @@ impl Scan<'_> {
                 if word == 0 || is_cache && ghost_age(word, 0).is_some() {
                     continue;
                 }
-                let outcome = self.slot(index, (segment, b as u32), word);
+                let outcome = self.slot(index, segment, b as u32, word);
                 if let SlotFate::Good { payload, .. } = outcome
                     && is_cache
                     && bucket.state(i) & PROTECTED == 0
@@ -307,7 +307,7 @@ impl Scan<'_> {
     /// Two slots with the same ref are a move that died half-way: the first one marks the block, so
     /// the second finds it in use and is the copy. A key that belongs to another segment is what a
     /// split or merge that died has left here; the directory leads to the segment that counts.
-    fn slot(&mut self, index: u32, (segment, bucket): (&Segment, u32), word: u64) -> SlotFate {
+    fn slot(&mut self, index: u32, segment: &Segment, bucket: u32, word: u64) -> SlotFate {
         let (region, shard) = (self.lock.region, self.lock.number);
         let Some(block) = home_of(region, shard, slot_ref(word)) else {
             return SlotFate::Bad;

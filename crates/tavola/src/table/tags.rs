@@ -62,7 +62,7 @@ impl Table {
     ) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
-        core.store_tagged((key, value), WriteCondition::Always, attributes, tags)
+        core.store_tagged(key, value, WriteCondition::Always, attributes, tags)
             .map(|_| ())
     }
 
@@ -83,7 +83,7 @@ impl Table {
     ) -> Result<bool> {
         let (key, value) = (key.as_ref(), value.as_ref());
         let core = self.core()?;
-        core.store_tagged((key, value), WriteCondition::Absent, attributes, tags)
+        core.store_tagged(key, value, WriteCondition::Absent, attributes, tags)
     }
 
     /// Invalidates a tag: from now on all keys that have it are missing for all processes. Returns
