@@ -55,7 +55,8 @@ impl Waited {
     fn check_owner(
         &mut self,
         region: &Region,
-        (owner, me): (u32, Me),
+        owner: u32,
+        me: Me,
         lock: impl Fn() -> Lock,
     ) -> Result<()> {
         let waited = self.since.elapsed();
@@ -107,7 +108,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
                         return Ok(Taken::FromDead { owner });
                     }
                 } else if word.load(Ordering::Relaxed) & !WAITERS == owner {
-                    waited.check_owner(region, (owner, me), || lock_of(region, word, kind))?;
+                    waited.check_owner(region, owner, me, || lock_of(region, word, kind))?;
                 }
             }
         }
@@ -163,7 +164,7 @@ pub(super) fn wait_with_backoff(region: &Region, word: &W32, me: Me) -> Result<T
                         return Ok(Taken::FromDead { owner });
                     }
                 } else if word.load(Ordering::Relaxed) == seen {
-                    waited.check_owner(region, (owner, me), || Lock::Queue)?;
+                    waited.check_owner(region, owner, me, || Lock::Queue)?;
                 }
             }
             #[cfg(feature = "shuttle")]

@@ -72,7 +72,7 @@ impl DrainState {
         self.words.clear();
         self.words.resize(ring.geometry.sheets as usize, 0);
         let words = &mut self.words;
-        self.reader.collect(ring, (now, until), |sheet, state| {
+        self.reader.collect(ring, now, until, |sheet, state| {
             let word = ring.sheet(sheet).drained.load(Ordering::Relaxed);
             words[sheet as usize] = word;
             layout::Drained::decode(word, state).words

@@ -101,7 +101,8 @@ impl LineReader {
     pub(crate) fn collect(
         &mut self,
         ring: &LogRing<'_>,
-        (now, until): (u64, u64),
+        now: u64,
+        until: u64,
         mut from: impl FnMut(u32, SheetState) -> u32,
     ) {
         self.len = 0;

@@ -104,7 +104,7 @@ impl LogRing<'_> {
             is_over: false,
         };
         if is_first
-            && let Some(sheet) = self.continue_on(me, words, (RECENT.min(u64::from(all) / 2), 2))
+            && let Some(sheet) = self.continue_on(me, words, RECENT.min(u64::from(all) / 2), 2)
         {
             return kept(sheet);
         }
@@ -133,7 +133,7 @@ impl LogRing<'_> {
                 Err(is_waiting) => is_any_waiting |= is_waiting,
             }
             let least = words.max(ROOM);
-            if let Some(sheet) = self.continue_on(me, least, (u64::from(rooms), room_asks)) {
+            if let Some(sheet) = self.continue_on(me, least, u64::from(rooms), room_asks) {
                 return kept(sheet);
             }
         }
@@ -261,7 +261,7 @@ impl LogRing<'_> {
 
     /// Takes a free sheet with `words` of room, among the `sheets` that were restarted last; asks
     /// about at most `asks` owners.
-    fn continue_on(&self, me: Me, words: u32, (sheets, asks): (u64, u32)) -> Option<u32> {
+    fn continue_on(&self, me: Me, words: u32, sheets: u64, asks: u32) -> Option<u32> {
         let mut owners = LiveOwners { me, alive: 0, asks };
         let next = self.head.next.load(Ordering::Relaxed);
         for sheet in (1..=sheets.min(next)).map(|back| self.number(next - back)) {
@@ -354,7 +354,7 @@ impl LogRing<'_> {
     fn restart(&self, sheet: u32, state: SheetState) {
         self.drop_awaiting(sheet, state);
         self.sheet(sheet).time.store(unix_ns(), Ordering::Relaxed);
-        self.renew(sheet, state, (0, 0));
+        self.renew(sheet, state, 0, 0);
     }
 
     /// Marks the lines of a sheet that this thread owns as dealt with, and counts them as dropped
@@ -383,7 +383,7 @@ impl LogRing<'_> {
     }
 
     /// Gives a sheet that this thread owns the next sequence, and keeps `used` words of its lines.
-    pub(super) fn renew(&self, sheet: u32, state: SheetState, (used, lines): (u32, u32)) {
+    pub(super) fn renew(&self, sheet: u32, state: SheetState, used: u32, lines: u32) {
         let new = SheetState {
             sequence: state.sequence.wrapping_add(1),
             used,

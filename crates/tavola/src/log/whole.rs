@@ -53,7 +53,7 @@ pub(crate) fn repair(ring: &LogRing<'_>, me: Me) -> u64 {
         let state = head.state();
         if let Some((words, lines)) = damage(ring, &mut reader, sheet, state) {
             ring.drop_awaiting(sheet, state);
-            ring.renew(sheet, state, (words, lines));
+            ring.renew(sheet, state, words, lines);
             // All lines that are left count as dealt with, so none of them awaits a drain.
             let dealt_with = Drained {
                 sequence: head.state().sequence,

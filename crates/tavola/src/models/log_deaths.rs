@@ -83,7 +83,7 @@ fn puts_on_the_next(ring: &LogRing<'_>, shared: &SharedStory) {
 }
 
 /// A log with so many full sheets that were drained, and such that were not.
-pub(super) fn begin((policy, drained, full): (u32, u32, u32), shared: &SharedStory) -> Arc<Table> {
+pub(super) fn begin(policy: u32, drained: u32, full: u32, shared: &SharedStory) -> Arc<Table> {
     let table = filled(policy, drained, shared);
     quietly(|| attach(&table, FIRST));
     on_log(&table, |ring| {
@@ -177,20 +177,20 @@ fn naps_end() -> Observer {
 
 #[test]
 fn in_lines_that_fit() {
-    let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 2), shared);
+    let log = |shared: &SharedStory| begin(DROP_OLDEST, 0, 2, shared);
     dying(200, log, puts_what_fits, drain_and_readers, LINES);
 }
 
 #[test]
 fn in_dropping_the_oldest() {
-    let log = |shared: &SharedStory| begin((DROP_OLDEST, 0, 3), shared);
+    let log = |shared: &SharedStory| begin(DROP_OLDEST, 0, 3, shared);
     dying(200, log, puts_on_the_next, drain_and_readers, LINES);
 }
 
 #[test]
 fn in_searching_for_a_drained_sheet() {
     for policy in [DROP_NEWEST, BLOCK] {
-        let log = move |shared: &SharedStory| begin((policy, 1, 2), shared);
+        let log = move |shared: &SharedStory| begin(policy, 1, 2, shared);
         dying(100, log, puts_on_the_next, drain_and_readers, 0);
     }
 }
@@ -202,7 +202,7 @@ fn a_drain_dies_and_another_continues() {
         for stage in 0..3 {
             explore_fully(30, move || {
                 let shared = SharedStory::default();
-                let table = begin((policy, 0, 3), &shared);
+                let table = begin(policy, 0, 3, &shared);
                 on_log(&table, |ring| {
                     quietly(|| end_drain(ring, writer(&table).id()))
                 });

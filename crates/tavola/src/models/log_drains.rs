@@ -25,8 +25,8 @@ fn drains_a_while(ring: &LogRing<'_>, shared: &SharedStory) {
 }
 
 /// As [`begin`], without a drain.
-fn undrained(log: (u32, u32, u32), shared: &SharedStory) -> Arc<Table> {
-    let table = begin(log, shared);
+fn undrained(policy: u32, drained: u32, full: u32, shared: &SharedStory) -> Arc<Table> {
+    let table = begin(policy, drained, full, shared);
     on_log(&table, |ring| {
         quietly(|| end_drain(ring, writer(&table).id()))
     });
@@ -37,7 +37,7 @@ fn undrained(log: (u32, u32, u32), shared: &SharedStory) -> Arc<Table> {
 #[test]
 fn in_draining() {
     for policy in [DROP_OLDEST, DROP_NEWEST] {
-        let log = move |shared: &SharedStory| undrained((policy, 0, 3), shared);
+        let log = move |shared: &SharedStory| undrained(policy, 0, 3, shared);
         dying(100, log, drains_a_while, drain_and_readers, 0);
     }
 }
@@ -46,7 +46,7 @@ fn in_draining() {
 #[test]
 fn in_draining_for_a_waiting_writer() {
     let observers = |shared: &SharedStory| vec![drains_by_turns(shared), reads()];
-    let log = |shared: &SharedStory| undrained((BLOCK, 0, 4), shared);
+    let log = |shared: &SharedStory| undrained(BLOCK, 0, 4, shared);
     dying(200, log, drains_a_while, observers, 0);
 }
 
@@ -56,7 +56,7 @@ fn a_waiting_writer_learns_of_the_end() {
     for passes in 0..2 {
         explore_fully(100, move || {
             let shared = SharedStory::default();
-            let table = begin((BLOCK, 0, 4), &shared);
+            let table = begin(BLOCK, 0, 4, &shared);
             let heard = Arc::clone(&shared);
             let ends: Write = Box::new(move |t| {
                 let mut state = DrainState::default();
@@ -97,7 +97,7 @@ fn two_want_to_drain() {
     for policy in [DROP_OLDEST, DROP_NEWEST, BLOCK] {
         explore_fully(60, move || {
             let shared = SharedStory::default();
-            let table = undrained((policy, 0, 3), &shared);
+            let table = undrained(policy, 0, 3, &shared);
             let is_drained = Arc::default();
             let one = takes_turns(writer, &is_drained, &shared);
             let other = takes_turns(|_| played(FIRST), &is_drained, &shared);
@@ -113,7 +113,7 @@ fn two_want_to_drain() {
 
 /// A log without a drain, with a damaged sheet that was drained, and one that was not.
 fn damaged(policy: u32, shared: &SharedStory) -> Arc<Table> {
-    let table = undrained((policy, 1, 2), shared);
+    let table = undrained(policy, 1, 2, shared);
     // It was drained; the other was not, and counts as dropped from now on.
     damage(&table, 101, shared);
     damage(&table, 151, shared);

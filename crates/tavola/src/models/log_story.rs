@@ -219,7 +219,7 @@ pub(super) fn drains(shared: &SharedStory) -> Observer {
 pub(super) fn reads() -> Observer {
     let mut reader = LineReader::default();
     Box::new(move |t| {
-        on_log(t, |ring| reader.collect(ring, (0, u64::MAX), |_, _| 0));
+        on_log(t, |ring| reader.collect(ring, 0, u64::MAX, |_, _| 0));
         are_whole(&reader);
     })
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const LINES: u64 = 3;
 
 /// Lets writers, a drain and readers at a log of which so many sheets are full.
-fn at_once(schedules: usize, (policy, sheets): (u32, u32), lens: &'static [&'static [usize]]) {
+fn at_once(schedules: usize, policy: u32, sheets: u32, lens: &'static [&'static [usize]]) {
     explore(schedules, move || {
         let shared = SharedStory::default();
         let table = filled(policy, sheets, &shared);
@@ -47,30 +47,30 @@ const WRITERS: &[&[usize]] = &[&[LONG, LONG, LONG], &[SHORT, LONG, LONG]];
 
 #[test]
 fn the_oldest_are_dropped() {
-    at_once(200, (DROP_OLDEST, 3), WRITERS);
+    at_once(200, DROP_OLDEST, 3, WRITERS);
 }
 
 #[test]
 fn the_newest_are_dropped() {
-    at_once(200, (DROP_NEWEST, 3), WRITERS);
+    at_once(200, DROP_NEWEST, 3, WRITERS);
 }
 
 #[test]
 fn writers_wait() {
-    at_once(200, (BLOCK, 3), WRITERS);
+    at_once(200, BLOCK, 3, WRITERS);
 }
 
 /// Those who find all sheets full at once wait each for itself.
 #[test]
 fn many_writers_wait() {
     const ALL: &[&[usize]] = &[&[SHORT, LONG], &[LONG], &[LONG, SHORT]];
-    at_once(200, (BLOCK, 4), ALL);
+    at_once(200, BLOCK, 4, ALL);
 }
 
 #[test]
 fn many_writers_are_refused() {
     const ALL: &[&[usize]] = &[&[SHORT, LONG], &[LONG], &[LONG, SHORT]];
-    at_once(100, (DROP_NEWEST, 4), ALL);
+    at_once(100, DROP_NEWEST, 4, ALL);
 }
 
 /// Writes lines on the last sheet that is nobody's, which others want, too.
@@ -137,7 +137,7 @@ fn new_lines_stay_while_a_sheet_is_empty() {
             assert_eq!(excess(&table, &shared), 0);
             let (dropped, there) = on_log(&table, |ring| {
                 let mut reader = LineReader::default();
-                quietly(|| reader.collect(ring, (0, u64::MAX), |_, _| 0));
+                quietly(|| reader.collect(ring, 0, u64::MAX, |_, _| 0));
                 let dropped = quietly(|| ring.head.dropped.load(Ordering::Relaxed));
                 (dropped, reader.found.len())
             });

@@ -60,7 +60,7 @@ impl LogReader {
         let now = unix_ns();
         let until = until.unwrap_or_else(|| self.reader.stable_until(&ring, now));
         let (sheets, missed) = (&mut self.sheets, &mut self.missed);
-        self.reader.collect(&ring, (now, until), |sheet, state| {
+        self.reader.collect(&ring, now, until, |sheet, state| {
             let known = &mut sheets[sheet as usize];
             let turns = state.sequence.wrapping_sub(known.sequence);
             if turns != 0 {

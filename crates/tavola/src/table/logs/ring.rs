@@ -104,7 +104,7 @@ impl LogInner {
 
     /// Shows a line on standard error.
     #[cold]
-    fn show(&self, level: Level, text: &[u8], (me, time): (Me, u64)) {
+    fn show(&self, level: Level, text: &[u8], me: Me, time: u64) {
         if self.is_quiet() {
             return;
         }
@@ -270,7 +270,7 @@ impl Log {
             if let Put::Written { time } = put {
                 inner.find_drain(&ring, me, time);
                 if is_shown {
-                    inner.show(level, text, (me, time));
+                    inner.show(level, text, me, time);
                 }
                 return Ok(());
             }
@@ -286,7 +286,7 @@ impl Log {
             ring.head.dropped.fetch_add(1, Ordering::Relaxed);
             let is_seen = is_shown && !inner.is_quiet();
             if is_seen {
-                inner.show(level, text, (me, sys::clock::unix_ns()));
+                inner.show(level, text, me, sys::clock::unix_ns());
             }
             return match put {
                 Put::NoSheet if !is_seen => Err(Error::Full {
