@@ -25,7 +25,7 @@ impl Core {
         for name in extent_names(region, ExtentKind::QueuePool) {
             let shown = printable(&name);
             match queue::open(region, &name) {
-                Ok(Some((base, pool))) => queue::check(region, me, &shown, (base, &pool), report)?,
+                Ok(Some((base, pool))) => queue::check(region, me, &shown, base, &pool, report)?,
                 Ok(None) => {}
                 Err(error) => report.problem(|| format!("queue pool {shown:?}: {error}")),
             }

@@ -93,7 +93,8 @@ fn find_queue(
 pub(crate) fn add(
     region: &Region,
     me: Me,
-    (base, pool): (u64, &QueueGeometry),
+    base: u64,
+    pool: &QueueGeometry,
     name: &[u8],
     seen: u32,
 ) -> Result<Option<u32>> {

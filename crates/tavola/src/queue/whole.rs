@@ -138,7 +138,8 @@ pub(crate) fn check(
     region: &Region,
     me: Option<Me>,
     name: &str,
-    (base, pool): (u64, &QueueGeometry),
+    base: u64,
+    pool: &QueueGeometry,
     report: &mut CheckReport,
 ) -> Result<()> {
     let mut seen = vec![false; pool.elements as usize];

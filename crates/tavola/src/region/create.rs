@@ -42,7 +42,8 @@ pub(crate) struct Unnamed {
 /// [`Error::AlreadyExists`] if a table has the name, [`Error::NotATable`] if something else has it.
 pub(crate) fn create(
     at: Location,
-    (geometry, max_size): (Geometry, u64),
+    geometry: Geometry,
+    max_size: u64,
     rights: FileRights,
 ) -> Result<(Region, Unnamed)> {
     if let Some(error) = at.occupant() {

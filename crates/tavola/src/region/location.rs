@@ -13,7 +13,7 @@ use super::paths::{directory, is_default_directory, path_of};
 use crate::error::{Error, Result};
 use crate::layout::{MAGIC, MAX_SIZE, MIN_SIZE, PAGE};
 use crate::sys::file::{
-    FileInfo, FileRights, Links, OpenDir, create_named_in, create_unnamed, is_trusted,
+    FileInfo, FileRights, Links, NameInDir, OpenDir, create_named_in, create_unnamed, is_trusted,
     len_and_blocks, link, publish_named, publish_unnamed, read_at, rename, rename_named, split,
 };
 use crate::sys::process::{effective_uid, generation};
@@ -192,13 +192,19 @@ impl Location {
     pub(super) fn rename(&self, to: &Self) -> Result<()> {
         let failed = |source| explained("renaming the table", &self.path, source);
         self.check_is_table(failed)?;
-        let from = (self.dir.as_fd(), &*self.name);
-        match rename_named(from, (to.dir.as_fd(), &to.name)) {
+        match rename_named(self.name_in_dir(), to.name_in_dir()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let path = to.path.clone();
                 Err(to.occupant().unwrap_or(Error::AlreadyExists { path }))
             }
             renamed => renamed.map_err(failed),
+        }
+    }
+
+    fn name_in_dir(&self) -> NameInDir<'_> {
+        NameInDir {
+            dir: self.dir.as_fd(),
+            name: &self.name,
         }
     }
 

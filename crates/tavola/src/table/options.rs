@@ -247,10 +247,11 @@ impl Options {
         fill: impl FnOnce(&Core) -> Result<()>,
     ) -> Result<Table> {
         let path = names::path_of(&name)?;
-        let sized = self.geometry(Some(&path))?;
+        let (geometry, max_size) = self.geometry(Some(&path))?;
         region::make_directory(&path)?;
         let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) = region::create(at, sized, self.rights()).map_err(no_directory)?;
+        let (region, unnamed) =
+            region::create(at, geometry, max_size, self.rights()).map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }

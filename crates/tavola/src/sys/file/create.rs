@@ -87,23 +87,28 @@ pub(crate) fn publish_unnamed(
 
 /// Renames `temporary` to `name`, unless that name is taken (`AlreadyExists`).
 pub(crate) fn publish_named(dir: BorrowedFd<'_>, temporary: &CStr, name: &CStr) -> io::Result<()> {
-    rename_named((dir, temporary), (dir, name))
+    let name_in = |name| NameInDir { dir, name };
+    rename_named(name_in(temporary), name_in(name))
+}
+
+/// A name in an open directory.
+#[derive(Clone, Copy)]
+pub(crate) struct NameInDir<'a> {
+    pub(crate) dir: BorrowedFd<'a>,
+    pub(crate) name: &'a CStr,
 }
 
 /// Renames a file, to another directory too, unless the new name is taken (`AlreadyExists`).
-pub(crate) fn rename_named(
-    from: (BorrowedFd<'_>, &CStr),
-    to: (BorrowedFd<'_>, &CStr),
-) -> io::Result<()> {
+pub(crate) fn rename_named(from: NameInDir<'_>, to: NameInDir<'_>) -> io::Result<()> {
     // SAFETY: both names are C strings that outlive the call. Called by number because not every
     // musl in use has the wrapper.
     let renamed = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
-            libc::c_long::from(from.0.as_raw_fd()),
-            from.1.as_ptr(),
-            libc::c_long::from(to.0.as_raw_fd()),
-            to.1.as_ptr(),
+            libc::c_long::from(from.dir.as_raw_fd()),
+            from.name.as_ptr(),
+            libc::c_long::from(to.dir.as_raw_fd()),
+            to.name.as_ptr(),
             libc::c_long::from(libc::RENAME_NOREPLACE),
         )
     };
@@ -132,12 +137,12 @@ pub(crate) fn rename(dir: BorrowedFd<'_>, from: &CStr, to: &CStr) -> io::Result<
 }
 
 /// The same promise as a rename that replaces nothing; a kill in between leaves both names.
-fn link_and_unlink(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr)) -> io::Result<()> {
-    let (from_dir, to_dir) = (from.0.as_raw_fd(), to.0.as_raw_fd());
+fn link_and_unlink(from: NameInDir<'_>, to: NameInDir<'_>) -> io::Result<()> {
+    let (from_dir, to_dir) = (from.dir.as_raw_fd(), to.dir.as_raw_fd());
     // SAFETY: both names are C strings that outlive the call.
-    check(unsafe { libc::linkat(from_dir, from.1.as_ptr(), to_dir, to.1.as_ptr(), 0) })?;
+    check(unsafe { libc::linkat(from_dir, from.name.as_ptr(), to_dir, to.name.as_ptr(), 0) })?;
     // SAFETY: as above. The file has its name already, so a failure here is not the caller's.
-    unsafe { libc::unlinkat(from_dir, from.1.as_ptr(), 0) };
+    unsafe { libc::unlinkat(from_dir, from.name.as_ptr(), 0) };
     Ok(())
 }
 
@@ -209,8 +214,9 @@ mod tests {
         taken(publish_named(at, c"temporary", c"table"));
         publish_named(at, c"temporary", c"other").unwrap();
         assert!(!path("temporary").exists() && path("other").exists());
-        taken(link_and_unlink((at, c"other"), (at, c"table")));
-        link_and_unlink((at, c"other"), (at, c"third")).unwrap();
+        let name_in = |name| NameInDir { dir: at, name };
+        taken(link_and_unlink(name_in(c"other"), name_in(c"table")));
+        link_and_unlink(name_in(c"other"), name_in(c"third")).unwrap();
         assert!(!path("other").exists() && path("third").exists());
         let missing = publish_unnamed(second.as_fd(), at, c"missing/x").unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);

@@ -9,8 +9,8 @@ mod open_dir;
 mod space;
 
 pub(crate) use create::{
-    FileRights, create_named_in, create_unnamed, link, publish_named, publish_unnamed, rename,
-    rename_named,
+    FileRights, NameInDir, create_named_in, create_unnamed, link, publish_named, publish_unnamed,
+    rename, rename_named,
 };
 pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};

@@ -180,10 +180,10 @@ impl QueuePool {
             });
         }
         let (core, seen) = (&self.inner.core, self.inner.named()?);
-        let (me, pool) = (core.writer()?, (self.inner.base, &self.inner.geometry));
+        let (me, base, pool) = (core.writer()?, self.inner.base, &self.inner.geometry);
         let added = match self.inner.find(name, seen) {
             Some(_) => None,
-            None => queue::add(core.region(), me, pool, name.as_bytes(), seen)?,
+            None => queue::add(core.region(), me, base, pool, name.as_bytes(), seen)?,
         };
         match added {
             Some(number) => Ok(Queue::new(Arc::clone(&self.inner), number)),
