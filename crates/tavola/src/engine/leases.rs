@@ -12,6 +12,14 @@ use crate::lock::{Me, is_alive};
 use crate::region::no_room;
 use crate::sync::Ordering;
 
+/// A computation that failed, as it is reported to others.
+#[derive(Clone, Copy)]
+pub(crate) struct FailedCompute<'a> {
+    /// How long no process gets the lease again.
+    pub(crate) pause_ms: u64,
+    pub(crate) error: &'a [u8],
+}
+
 impl Core {
     /// Takes the lease of a key that has not changed. Returns `None` if the caller must read it
     /// again.
@@ -63,9 +71,10 @@ impl Core {
     /// reported to others for its back-off.
     pub(crate) fn end_lease(
         &self,
-        (me, named): (Me, HashedKey<'_>),
+        me: Me,
+        named: HashedKey<'_>,
         claim: &Claim,
-        failed: Option<(u64, &[u8])>,
+        failed: Option<FailedCompute<'_>>,
     ) -> Result<bool> {
         let Some(number) = claim.number else {
             return Ok(true);
@@ -77,7 +86,7 @@ impl Core {
             }
             let record = lock.region.lease(shard, number);
             match failed {
-                Some((pause_ms, error)) => {
+                Some(FailedCompute { pause_ms, error }) => {
                     let until = lock.region.now_ms().saturating_add(pause_ms);
                     record.fail(named.full, until, error);
                 }

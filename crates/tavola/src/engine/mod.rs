@@ -54,6 +54,7 @@ pub(crate) use claims::{Claim, HashedKey, record_of};
 pub(crate) use counter::CounterChange;
 pub(crate) use effort::Tries;
 pub(crate) use entry::KeyOrUid;
+pub(crate) use leases::FailedCompute;
 pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use stats::keys_of;
 pub(crate) use transact::{Change, MOST_CHANGES, Work};

@@ -8,7 +8,7 @@ use super::deaths::{Deaths, Work};
 use super::leases::{HOUR, KEY, asks, options};
 use super::{Table, Write, beside, core, quietly, region, table, writer};
 use crate::alloc::{Stamp, release_claims};
-use crate::engine::HashedKey;
+use crate::engine::{FailedCompute, HashedKey};
 use crate::engine::{Metadata, WriteCondition};
 use crate::error::Error;
 use crate::layout::LEASES;
@@ -57,9 +57,12 @@ fn compute(table: &Table, failed: bool) {
         return;
     };
     if failed {
-        let failure = Some((HOUR.as_millis() as u64, &b"why"[..]));
+        let failure = Some(FailedCompute {
+            pause_ms: HOUR.as_millis() as u64,
+            error: b"why",
+        });
         assert!(
-            core.end_lease((Me::played(me), named), &claim, failure)
+            core.end_lease(Me::played(me), named, &claim, failure)
                 .unwrap()
         );
         return;
@@ -76,10 +79,7 @@ fn compute(table: &Table, failed: bool) {
         core.store(&KEY, b"the dead one's", when, Some(&metadata))
             .unwrap()
     );
-    assert!(
-        core.end_lease((Me::played(me), named), &claim, None)
-            .unwrap()
-    );
+    assert!(core.end_lease(Me::played(me), named, &claim, None).unwrap());
 }
 
 /// Lets the one that computes die beside these.

@@ -4,7 +4,7 @@ use super::options::LeaseOptions;
 use crate::alloc::{Stamp, Tags};
 use crate::engine::Core;
 use crate::engine::in_ms;
-use crate::engine::{Claim, HashedKey};
+use crate::engine::{Claim, FailedCompute, HashedKey};
 use crate::engine::{Metadata, WriteCondition};
 use crate::error::Result;
 use crate::index::read;
@@ -134,18 +134,20 @@ impl Lease {
     /// # Errors
     /// As [`Table::remove`](crate::Table::remove).
     pub fn fail(mut self, back_off: Duration, error: impl AsRef<[u8]>) -> Result<bool> {
-        let error = error.as_ref();
-        self.end(Some((in_ms(back_off).min(LONGEST_LEASE_MS), error)))
+        self.end(Some(FailedCompute {
+            pause_ms: in_ms(back_off).min(LONGEST_LEASE_MS),
+            error: error.as_ref(),
+        }))
     }
 
-    fn end(&mut self, failed: Option<(u64, &[u8])>) -> Result<bool> {
-        let failed = failed.filter(|(pause_ms, _)| *pause_ms > 0);
+    fn end(&mut self, failed: Option<FailedCompute<'_>>) -> Result<bool> {
+        let failed = failed.filter(|failed| failed.pause_ms > 0);
         self.is_over = true;
         if !self.core.is_participant(self.me) {
             return Ok(false);
         }
         let named = HashedKey::of(self.core.region(), &self.key);
-        self.core.end_lease((self.me, named), &self.claim, failed)
+        self.core.end_lease(self.me, named, &self.claim, failed)
     }
 }
 

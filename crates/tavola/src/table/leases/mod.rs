@@ -233,7 +233,8 @@ impl Display for ComputeError {
 /// Computes the value of a leased key, and stores it for all callers.
 fn compute<E: From<Error> + Display>(
     lease: Lease,
-    (options, tags): (&LeaseOptions, &Tags),
+    options: &LeaseOptions,
+    tags: &Tags,
     compute: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, E> {
     let value = match compute() {
@@ -422,7 +423,7 @@ impl Table {
                     },
                 ) => {
                     return match self.fetch_tags(tags) {
-                        Ok(tags) => self::compute(lease, (&options, &tags), compute),
+                        Ok(tags) => self::compute(lease, &options, &tags, compute),
                         Err(Error::Full { .. }) => compute(),
                         Err(error) => Err(error.into()),
                     };

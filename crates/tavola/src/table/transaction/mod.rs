@@ -121,7 +121,7 @@ impl<'t> Transaction<'t> {
     pub fn set(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let default = self.core.keeping_default();
         let metadata = Metadata::new(default.stamp, false);
-        self.write(key.as_ref(), value.as_ref(), (&metadata, None))
+        self.write(key.as_ref(), value.as_ref(), &metadata, None)
     }
 
     /// Sets a key with attributes.
@@ -135,7 +135,7 @@ impl<'t> Transaction<'t> {
         attributes: Attributes,
     ) -> Result<()> {
         let metadata = self.core.metadata(attributes)?;
-        self.write(key.as_ref(), value.as_ref(), (&metadata, None))
+        self.write(key.as_ref(), value.as_ref(), &metadata, None)
     }
 
     /// Sets a key with attributes and tags, see [`Table::set_tagged`](crate::Table::set_tagged).
@@ -154,7 +154,7 @@ impl<'t> Transaction<'t> {
         }
         let metadata = self.core.metadata(attributes)?;
         let tags = (!tags.is_empty()).then(|| Box::new(*tags));
-        self.write(key.as_ref(), value.as_ref(), (&metadata, tags))
+        self.write(key.as_ref(), value.as_ref(), &metadata, tags)
     }
 
     /// Sets a key only if it is missing. Returns false if the key exists.
@@ -352,14 +352,15 @@ impl<'t> Transaction<'t> {
         let is_removed = matches!(self.work.writes.get(key), Some(Change::Remove));
         let default = self.core.keeping_default();
         let metadata = Metadata::new(default.stamp, !is_removed);
-        self.write(key, value, (&metadata, None))
+        self.write(key, value, &metadata, None)
     }
 
     fn write(
         &mut self,
         key: &[u8],
         value: &[u8],
-        (metadata, tags): (&Metadata<'static>, Option<Box<Tags>>),
+        metadata: &Metadata<'static>,
+        tags: Option<Box<Tags>>,
     ) -> Result<()> {
         // Lengths are checked at once, where the caller can see which key it is.
         self.core.needs_chain(key, value)?;
