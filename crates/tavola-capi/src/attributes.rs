@@ -176,7 +176,7 @@ impl<'a> EntryOut<'a> {
         if let Some(value) = self.value {
             value.written(len, room.len())?;
         }
-        put_attributes((self.attributes, details.attributes), (self.token, token))
+        put_attributes(self.attributes, details.attributes, self.token, token)
     }
 
     /// By a copy.
@@ -193,7 +193,7 @@ impl<'a> EntryOut<'a> {
             if let Some(value) = self.value {
                 value.put(bytes)?;
             }
-            put_attributes((self.attributes, details.attributes), (self.token, token))
+            put_attributes(self.attributes, details.attributes, self.token, token)
         })
     }
 
@@ -208,8 +208,10 @@ impl<'a> EntryOut<'a> {
 
 /// Writes the attributes and the token of a key to the caller's places.
 fn put_attributes(
-    (out, attributes): (Option<SizedOut<tavola_attributes>>, Attributes),
-    (token_out, token): (Out<'_, u64>, u64),
+    out: Option<SizedOut<tavola_attributes>>,
+    attributes: Attributes,
+    token_out: Out<'_, u64>,
+    token: u64,
 ) -> Answer {
     if let Some(out) = out {
         out.put(&attributes.into());

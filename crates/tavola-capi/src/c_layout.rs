@@ -129,7 +129,7 @@ fn program() -> String {
 }
 
 /// Returns the messages of a compiler about a program, or `None` if it is not installed.
-fn complaints((compiler, language): (&str, &str), program: &str) -> Option<String> {
+fn complaints(compiler: &str, language: &str, program: &str) -> Option<String> {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let mut child = Command::new(compiler)
         .args(["-fsyntax-only", language, "-x"])
@@ -160,7 +160,7 @@ const COMPILERS: [(&str, &str); 4] = [
 fn structs_lie_as_the_header_says() {
     let messages: Vec<String> = COMPILERS
         .into_iter()
-        .filter_map(|compiler| complaints(compiler, &program()))
+        .filter_map(|(compiler, language)| complaints(compiler, language, &program()))
         .collect();
     assert!(!messages.is_empty(), "none of {COMPILERS:?} is there");
     assert!(messages.iter().all(String::is_empty), "{messages:?}");
@@ -171,7 +171,7 @@ fn another_size_is_found() {
     let wrong = program() + "static_assert(sizeof(tavola_bytes) == 17, \"17\");\n";
     let mut messages = COMPILERS
         .into_iter()
-        .filter_map(|compiler| complaints(compiler, &wrong));
+        .filter_map(|(compiler, language)| complaints(compiler, language, &wrong));
     assert!(messages.all(|messages| messages.contains("17")));
 }
 

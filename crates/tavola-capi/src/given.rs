@@ -13,10 +13,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
 
 /// An argument, by what it is: `given!(handle table)`, `given!(bytes key, key_len)`,
-/// `given!(name path)`, `given!(text queue)`, `given!(out len)`, `given!(maybe sum)`,
-/// `given!(buffer value)`, `given!(maybe_buffer value)`, `given!(items keys, count)`,
-/// `given!(items_out elements, most)`, `given!(sized options)`, `given!(sized_out stats)`,
-/// `given!(maybe_sized_out had)`.
+/// `given!(raw key)`, `given!(name path)`, `given!(text queue)`, `given!(out len)`,
+/// `given!(maybe sum)`, `given!(buffer value)`, `given!(maybe_buffer value)`,
+/// `given!(items keys, count)`, `given!(items_out elements, most)`, `given!(sized options)`,
+/// `given!(sized_out stats)`, `given!(maybe_sized_out had)`.
 macro_rules! given {
     ($kind:ident $pointer:ident $(, $len:ident)?) => {{
         // SAFETY: CAPI-1 of `given.rs`; the function around this is unsafe, its caller keeps it.
@@ -63,6 +63,27 @@ pub(crate) unsafe fn bytes<'a>(
 ) -> Result<&'a [u8], Failure> {
     // SAFETY: CAPI-1.
     unsafe { items(data.cast::<u8>(), len, argument) }
+}
+
+/// Bytes as a caller hands them in, not checked yet.
+#[derive(Clone, Copy)]
+pub(crate) struct RawBytes {
+    data: *const c_void,
+    len: usize,
+}
+
+impl RawBytes {
+    #[inline(always)]
+    pub(crate) fn new(data: *const c_void, len: usize) -> Self {
+        Self { data, len }
+    }
+}
+
+/// Checks bytes as [`bytes`] does.
+#[inline(always)]
+pub(crate) unsafe fn raw<'a>(given: RawBytes, argument: &'static str) -> Result<&'a [u8], Failure> {
+    // SAFETY: CAPI-1.
+    unsafe { bytes(given.data, given.len, argument) }
 }
 
 /// An array; nothing is read from it here.

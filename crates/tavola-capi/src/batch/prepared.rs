@@ -4,7 +4,7 @@ use super::operation::{Act, Change, tavola_batch};
 use super::tavola_bytes;
 use crate::attributes::{attributes_of, expiry_of, tavola_attributes};
 use crate::entry::{OK, entry};
-use crate::given::{close, given};
+use crate::given::{RawBytes, close, given};
 use crate::status::{Failure, tavola_status};
 use crate::table::tavola_table;
 use std::ffi::c_void;
@@ -18,12 +18,12 @@ use tavola_core::Attributes;
 /// CAPI-1 of `given.rs`.
 unsafe fn prepare(
     batch: *mut tavola_batch,
-    (key, key_len): (*const c_void, usize),
+    key: RawBytes,
     index: *mut usize,
     act: impl FnOnce(&mut tavola_batch) -> std::result::Result<Act, Failure>,
 ) -> tavola_status {
     entry(|| {
-        let (batch, key) = (given!(buffer batch), given!(bytes key, key_len));
+        let (batch, key) = (given!(buffer batch), given!(raw key));
         let index = given!(maybe index);
         let act = act(batch)?;
         index.put(batch.add(key, act));
@@ -37,14 +37,14 @@ unsafe fn prepare(
 /// CAPI-1 of `given.rs`.
 unsafe fn prepare_with(
     batch: *mut tavola_batch,
-    key: (*const c_void, usize),
-    (value, value_len): (*const c_void, usize),
+    key: RawBytes,
+    value: RawBytes,
     attributes: *const tavola_attributes,
     index: *mut usize,
     act: impl FnOnce(Range<usize>, Attributes) -> Act,
 ) -> tavola_status {
     let act = |batch: &mut tavola_batch| {
-        let value = given!(bytes value, value_len);
+        let value = given!(raw value);
         // SAFETY: the caller's promise.
         let attributes = unsafe { attributes_of(attributes) }?;
         Ok(act(batch.keep(value), attributes))
@@ -59,7 +59,7 @@ unsafe fn prepare_with(
 /// CAPI-1 of `given.rs`.
 unsafe fn prepare_count(
     batch: *mut tavola_batch,
-    key: (*const c_void, usize),
+    key: RawBytes,
     initial: *const u64,
     attributes: *const tavola_attributes,
     index: *mut usize,
@@ -125,8 +125,9 @@ pub unsafe extern "C" fn tavola_batch_get(
     key_len: usize,
     index: *mut usize,
 ) -> tavola_status {
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { prepare(batch, (key, key_len), index, |_| Ok(Act::Get)) }
+    unsafe { prepare(batch, key, index, |_| Ok(Act::Get)) }
 }
 
 /// Prepares a `tavola_set`. `index`, which may be NULL, gets its number.
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn tavola_batch_set_with(
     attributes: *const tavola_attributes,
     index: *mut usize,
 ) -> tavola_status {
-    let (key, value) = ((key, key_len), (value, value_len));
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
     unsafe { prepare_with(batch, key, value, attributes, index, Act::Set) }
 }
@@ -178,7 +179,7 @@ pub unsafe extern "C" fn tavola_batch_add_with(
     attributes: *const tavola_attributes,
     index: *mut usize,
 ) -> tavola_status {
-    let (key, value) = ((key, key_len), (value, value_len));
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     let act = |value, attributes| Act::Change(Change::Add(value, attributes));
     // SAFETY: the caller's promise.
     unsafe { prepare_with(batch, key, value, attributes, index, act) }
@@ -198,7 +199,7 @@ pub unsafe extern "C" fn tavola_batch_replace_with(
     attributes: *const tavola_attributes,
     index: *mut usize,
 ) -> tavola_status {
-    let (key, value) = ((key, key_len), (value, value_len));
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     let act = |value, attributes| Act::Change(Change::Replace(value, attributes));
     // SAFETY: the caller's promise.
     unsafe { prepare_with(batch, key, value, attributes, index, act) }
@@ -212,12 +213,9 @@ pub unsafe extern "C" fn tavola_batch_remove(
     key_len: usize,
     index: *mut usize,
 ) -> tavola_status {
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe {
-        prepare(batch, (key, key_len), index, |_| {
-            Ok(Act::Change(Change::Remove))
-        })
-    }
+    unsafe { prepare(batch, key, index, |_| Ok(Act::Change(Change::Remove))) }
 }
 
 /// Prepares a `tavola_incr_with`. `index`, which may be NULL, gets its number for
@@ -236,8 +234,9 @@ pub unsafe extern "C" fn tavola_batch_incr_with(
     index: *mut usize,
 ) -> tavola_status {
     let act = |initial, attributes| Act::Change(Change::Incr(by, initial, attributes));
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
+    unsafe { prepare_count(batch, key, initial, attributes, index, act) }
 }
 
 /// Prepares a `tavola_decr_with`. `index`, which may be NULL, gets its number for
@@ -256,8 +255,9 @@ pub unsafe extern "C" fn tavola_batch_decr_with(
     index: *mut usize,
 ) -> tavola_status {
     let act = |initial, attributes| Act::Change(Change::Decr(by, initial, attributes));
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { prepare_count(batch, (key, key_len), initial, attributes, index, act) }
+    unsafe { prepare_count(batch, key, initial, attributes, index, act) }
 }
 
 /// Prepares a `tavola_touch`. `index`, which may be NULL, gets its number.
@@ -277,8 +277,9 @@ pub unsafe extern "C" fn tavola_batch_touch(
         let expiry = unsafe { expiry_of(attributes) }?;
         Ok(Act::Change(Change::Touch(expiry)))
     };
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { prepare(batch, (key, key_len), index, act) }
+    unsafe { prepare(batch, key, index, act) }
 }
 
 /// Executes the prepared operations in order. A read finds what an earlier write of the batch has

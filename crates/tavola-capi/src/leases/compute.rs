@@ -17,6 +17,13 @@ use std::fmt;
 pub type tavola_compute_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, value: *mut tavola_bytes) -> i32>;
 
+/// A caller's function and what it is called with.
+#[derive(Clone, Copy)]
+struct Callback {
+    compute: tavola_compute_fn,
+    user: *mut c_void,
+}
+
 /// Why there is no value.
 enum Stop {
     /// The callback says so.
@@ -44,11 +51,11 @@ impl fmt::Display for Stop {
 ///
 /// # Safety
 /// CAPI-1 of `given.rs`, for the bytes that the callback gives.
-unsafe fn ask(compute: tavola_compute_fn, user: *mut c_void) -> Result<Vec<u8>, Stop> {
-    let compute = compute.ok_or_else(|| Failure::null("compute"))?;
+unsafe fn ask(callback: Callback) -> Result<Vec<u8>, Stop> {
+    let compute = callback.compute.ok_or_else(|| Failure::null("compute"))?;
     let mut value = tavola_bytes::EMPTY;
     // SAFETY: the caller's function, called as its type says.
-    let is_computed = unsafe { compute(user, &raw mut value) } == 0;
+    let is_computed = unsafe { compute(callback.user, &raw mut value) } == 0;
     let (value, value_len) = (value.data, value.len);
     let bytes = given!(bytes value, value_len);
     match is_computed {
@@ -110,8 +117,9 @@ pub unsafe extern "C" fn tavola_get_or_compute(
 ) -> tavola_status {
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let callback = Callback { compute, user };
         // SAFETY: the caller's promise.
-        unsafe { get_or_compute(table, key, options, &[], (compute, user), value) }
+        unsafe { get_or_compute(table, key, options, &[], callback, value) }
     })
 }
 
@@ -142,8 +150,9 @@ pub unsafe extern "C" fn tavola_get_or_compute_tagged(
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         let tags = given!(items tags, tag_count);
+        let callback = Callback { compute, user };
         // SAFETY: the caller's promise.
-        unsafe { get_or_compute(table, key, options, tags, (compute, user), value) }
+        unsafe { get_or_compute(table, key, options, tags, callback, value) }
     })
 }
 
@@ -154,15 +163,15 @@ unsafe fn get_or_compute(
     key: &[u8],
     options: *const tavola_lease_options,
     tags: &[tavola_bytes],
-    (compute, user): (tavola_compute_fn, *mut c_void),
+    callback: Callback,
     value: *mut tavola_buffer,
 ) -> Answer {
     // SAFETY: the caller's promise.
     let (options, tags) = unsafe { (lease_options_of(options)?, names_of(tags)?) };
-    compute.ok_or_else(|| Failure::null("compute"))?;
+    callback.compute.ok_or_else(|| Failure::null("compute"))?;
     let value = given!(buffer value);
     // SAFETY: the caller's promise.
-    let asked = || unsafe { ask(compute, user) };
+    let asked = || unsafe { ask(callback) };
     match table.inner.try_get_or_compute(key, options, &tags, asked) {
         Ok(bytes) => value.put(&bytes),
         Err(Stop::NotComputed(why)) => Err(Failure::not_computed(why)),

@@ -213,7 +213,8 @@ pub unsafe extern "C" fn tavola_queue_pop_wait(
 /// CAPI-1 of `given.rs`.
 unsafe fn pop_some(
     queue: *const tavola_queue,
-    (elements, most): (*mut u32, usize),
+    elements: *mut u32,
+    most: usize,
     count: *mut usize,
     otherwise: tavola_status,
     pop: impl FnOnce(&Queue, &mut [u32]) -> Result<usize>,
@@ -271,7 +272,7 @@ pub unsafe extern "C" fn tavola_queue_pop_many(
 ) -> tavola_status {
     let empty = tavola_status::TAVOLA_EMPTY;
     // SAFETY: the caller's promise.
-    unsafe { pop_some(queue, (elements, most), count, empty, Queue::pop_many) }
+    unsafe { pop_some(queue, elements, most, count, empty, Queue::pop_many) }
 }
 
 /// Does the same as `tavola_queue_pop_many`, and waits for the first element for at most
@@ -291,7 +292,7 @@ pub unsafe extern "C" fn tavola_queue_pop_many_wait(
     let pop = |queue: &Queue, out: &mut [u32]| queue.pop_many_wait(out, timeout);
     let late = tavola_status::TAVOLA_TIMEOUT;
     // SAFETY: the caller's promise.
-    unsafe { pop_some(queue, (elements, most), count, late, pop) }
+    unsafe { pop_some(queue, elements, most, count, late, pop) }
 }
 
 /// What the functions have in common that pass.
@@ -299,7 +300,8 @@ pub unsafe extern "C" fn tavola_queue_pop_many_wait(
 /// # Safety
 /// CAPI-1 of `given.rs`.
 unsafe fn pass_some(
-    (queue, to): (*const tavola_queue, *const tavola_queue),
+    queue: *const tavola_queue,
+    to: *const tavola_queue,
     count: *mut usize,
     otherwise: tavola_status,
     pass: impl FnOnce(&Queue, &Queue) -> Result<usize>,
@@ -338,7 +340,7 @@ pub unsafe extern "C" fn tavola_queue_pass(
 ) -> tavola_status {
     let pass = |queue: &Queue, to: &Queue| queue.pass(to, most);
     // SAFETY: the caller's promise.
-    unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_EMPTY, pass) }
+    unsafe { pass_some(queue, to, count, tavola_status::TAVOLA_EMPTY, pass) }
 }
 
 /// Does the same as `tavola_queue_pass`, and waits for the first element for at most `timeout_ms`.
@@ -356,7 +358,7 @@ pub unsafe extern "C" fn tavola_queue_pass_wait(
     let timeout = Duration::from_millis(timeout_ms);
     let pass = |queue: &Queue, to: &Queue| queue.pass_wait(to, most, timeout);
     // SAFETY: the caller's promise.
-    unsafe { pass_some((queue, to), count, tavola_status::TAVOLA_TIMEOUT, pass) }
+    unsafe { pass_some(queue, to, count, tavola_status::TAVOLA_TIMEOUT, pass) }
 }
 
 /// Returns how many elements the queue holds at this moment.

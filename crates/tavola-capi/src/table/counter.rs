@@ -3,7 +3,7 @@
 use super::tavola_table;
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::{OK, entry, found};
-use crate::given::given;
+use crate::given::{RawBytes, given};
 use crate::status::tavola_status;
 use std::ffi::c_void;
 use std::ptr;
@@ -15,12 +15,12 @@ use tavola_core::{Attributes, Result, Table};
 /// CAPI-1 of `given.rs`.
 unsafe fn count(
     table: *const tavola_table,
-    (key, key_len): (*const c_void, usize),
+    key: RawBytes,
     now: *mut u64,
     count: impl FnOnce(&Table, &[u8]) -> Result<u64>,
 ) -> tavola_status {
     entry(|| {
-        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let (table, key) = (given!(handle table), given!(raw key));
         let now = given!(maybe now);
         now.put(count(&table.inner, key)?);
         OK
@@ -33,13 +33,14 @@ unsafe fn count(
 /// CAPI-1 of `given.rs`.
 unsafe fn count_from(
     table: *const tavola_table,
-    (key, key_len): (*const c_void, usize),
-    (initial, attributes): (*const u64, *const tavola_attributes),
+    key: RawBytes,
+    initial: *const u64,
+    attributes: *const tavola_attributes,
     now: *mut u64,
     count: impl FnOnce(&Table, &[u8], Option<u64>, Attributes) -> Result<Option<u64>>,
 ) -> tavola_status {
     entry(|| {
-        let (table, key) = (given!(handle table), given!(bytes key, key_len));
+        let (table, key) = (given!(handle table), given!(raw key));
         let now = given!(maybe now);
         let initial = match initial.is_null() {
             true => None,
@@ -88,8 +89,9 @@ pub unsafe extern "C" fn tavola_incr(
     by: u64,
     now: *mut u64,
 ) -> tavola_status {
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { count(table, (key, key_len), now, |table, key| table.incr(key, by)) }
+    unsafe { count(table, key, now, |table, key| table.incr(key, by)) }
 }
 
 /// Subtracts from a counter, down to 0, and writes the result to `now`, which may be NULL. A key
@@ -105,8 +107,9 @@ pub unsafe extern "C" fn tavola_decr(
     by: u64,
     now: *mut u64,
 ) -> tavola_status {
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { count(table, (key, key_len), now, |table, key| table.decr(key, by)) }
+    unsafe { count(table, key, now, |table, key| table.decr(key, by)) }
 }
 
 /// Does the same as `tavola_incr`, but a key that does not exist becomes `*initial`, or is not
@@ -163,8 +166,9 @@ pub unsafe extern "C" fn tavola_incr_with(
     let incr = |table: &Table, key: &[u8], initial, attributes| {
         table.incr_with(key, by, initial, attributes)
     };
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { count_from(table, (key, key_len), (initial, attributes), now, incr) }
+    unsafe { count_from(table, key, initial, attributes, now, incr) }
 }
 
 /// Does the same as `tavola_decr_from`. A key that is created gets these attributes (NULL: those of
@@ -185,6 +189,7 @@ pub unsafe extern "C" fn tavola_decr_with(
     let decr = |table: &Table, key: &[u8], initial, attributes| {
         table.decr_with(key, by, initial, attributes)
     };
+    let key = RawBytes::new(key, key_len);
     // SAFETY: the caller's promise.
-    unsafe { count_from(table, (key, key_len), (initial, attributes), now, decr) }
+    unsafe { count_from(table, key, initial, attributes, now, decr) }
 }

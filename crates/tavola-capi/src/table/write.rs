@@ -3,7 +3,7 @@
 use super::tavola_table;
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::{Answer, OK, entry, found};
-use crate::given::given;
+use crate::given::{RawBytes, given};
 use crate::status::tavola_status;
 use std::ffi::c_void;
 use tavola_core::{Attributes, Result, Table};
@@ -15,15 +15,15 @@ use tavola_core::{Attributes, Result, Table};
 #[inline(always)]
 unsafe fn write(
     table: *const tavola_table,
-    (key, key_len): (*const c_void, usize),
-    (value, value_len): (*const c_void, usize),
+    key: RawBytes,
+    value: RawBytes,
     write: impl FnOnce(&Table, &[u8], &[u8]) -> Answer,
 ) -> tavola_status {
     entry(|| {
         write(
             &given!(handle table).inner,
-            given!(bytes key, key_len),
-            given!(bytes value, value_len),
+            given!(raw key),
+            given!(raw value),
         )
     })
 }
@@ -34,8 +34,8 @@ unsafe fn write(
 /// CAPI-1 of `given.rs`.
 unsafe fn write_with(
     table: *const tavola_table,
-    key: (*const c_void, usize),
-    value: (*const c_void, usize),
+    key: RawBytes,
+    value: RawBytes,
     attributes: *const tavola_attributes,
     inside: impl FnOnce(&Table, &[u8], &[u8], Attributes) -> Answer,
 ) -> tavola_status {
@@ -94,8 +94,9 @@ pub unsafe extern "C" fn tavola_set(
         table.set(key, value)?;
         OK
     };
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe { write(table, (key, key_len), (value, value_len), set) }
+    unsafe { write(table, key, value, set) }
 }
 
 /// Sets a key only if it does not exist.
@@ -121,8 +122,9 @@ pub unsafe extern "C" fn tavola_add(
     value_len: usize,
 ) -> tavola_status {
     let add = |table: &Table, key: &[u8], value: &[u8]| added(table.add(key, value)?);
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe { write(table, (key, key_len), (value, value_len), add) }
+    unsafe { write(table, key, value, add) }
 }
 
 /// Sets a key only if it exists.
@@ -138,8 +140,9 @@ pub unsafe extern "C" fn tavola_replace(
     value_len: usize,
 ) -> tavola_status {
     let replace = if_there(|table, key, value| table.replace(key, value));
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe { write(table, (key, key_len), (value, value_len), replace) }
+    unsafe { write(table, key, value, replace) }
 }
 
 /// Sets a key with attributes. NULL for `attributes` means those of `tavola_set`. The key loses the
@@ -178,8 +181,9 @@ pub unsafe extern "C" fn tavola_set_with(
         table.set_with(key, value, attributes)?;
         OK
     };
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe { write_with(table, (key, key_len), (value, value_len), attributes, set) }
+    unsafe { write_with(table, key, value, attributes, set) }
 }
 
 /// Sets a key with attributes only if it does not exist. NULL for `attributes` means those of
@@ -199,8 +203,9 @@ pub unsafe extern "C" fn tavola_add_with(
     let add = |table: &Table, key: &[u8], value: &[u8], attributes| {
         added(table.add_with(key, value, attributes)?)
     };
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe { write_with(table, (key, key_len), (value, value_len), attributes, add) }
+    unsafe { write_with(table, key, value, attributes, add) }
 }
 
 /// Sets a key with attributes only if it exists. NULL for `attributes` means those of `tavola_set`.
@@ -220,16 +225,9 @@ pub unsafe extern "C" fn tavola_replace_with(
     let replace = |table: &Table, key: &[u8], value: &[u8], attributes| {
         found(table.replace_with(key, value, attributes)?)
     };
+    let (key, value) = (RawBytes::new(key, key_len), RawBytes::new(value, value_len));
     // SAFETY: the caller's promise.
-    unsafe {
-        write_with(
-            table,
-            (key, key_len),
-            (value, value_len),
-            attributes,
-            replace,
-        )
-    }
+    unsafe { write_with(table, key, value, attributes, replace) }
 }
 
 /// Adds bytes after the value. The key keeps its attributes. See `tavola_append_with` for a call
@@ -254,8 +252,9 @@ pub unsafe extern "C" fn tavola_append(
     more_len: usize,
 ) -> tavola_status {
     let append = if_there(|table, key, value| table.append(key, value));
+    let (key, more) = (RawBytes::new(key, key_len), RawBytes::new(more, more_len));
     // SAFETY: the caller's promise.
-    unsafe { write(table, (key, key_len), (more, more_len), append) }
+    unsafe { write(table, key, more, append) }
 }
 
 /// Adds bytes after the value, and writes the new length to `now_len`, which may be NULL. A key
@@ -279,8 +278,9 @@ pub unsafe extern "C" fn tavola_append_with(
         now_len.put(table.append_with(key, more, attributes)?);
         OK
     };
+    let (key, more) = (RawBytes::new(key, key_len), RawBytes::new(more, more_len));
     // SAFETY: the caller's promise.
-    unsafe { write_with(table, (key, key_len), (more, more_len), attributes, append) }
+    unsafe { write_with(table, key, more, attributes, append) }
 }
 
 /// Adds bytes before the value. The key keeps its attributes.
@@ -296,8 +296,9 @@ pub unsafe extern "C" fn tavola_prepend(
     more_len: usize,
 ) -> tavola_status {
     let prepend = if_there(|table, key, value| table.prepend(key, value));
+    let (key, more) = (RawBytes::new(key, key_len), RawBytes::new(more, more_len));
     // SAFETY: the caller's promise.
-    unsafe { write(table, (key, key_len), (more, more_len), prepend) }
+    unsafe { write(table, key, more, prepend) }
 }
 
 /// Removes a key.

@@ -32,7 +32,8 @@ impl From<Error> for Stop {
 /// CAPI-1 of `given.rs`.
 unsafe fn run(
     table: *const tavola_table,
-    (body, user): (tavola_txn_fn, *mut c_void),
+    body: tavola_txn_fn,
+    user: *mut c_void,
     run: impl FnOnce(&Table, &mut Body<'_>) -> Result<(), Stop>,
 ) -> Answer {
     let _ = given!(handle table);
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn tavola_transaction(
     user: *mut c_void,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    entry(|| unsafe { run(table, (body, user), |table, body| table.transaction(body)) })
+    entry(|| unsafe { run(table, body, user, |table, body| table.transaction(body)) })
 }
 
 /// Does the same as `tavola_transaction`, but runs the function only once: it waits for the turn of
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn tavola_transaction_once(
 ) -> tavola_status {
     // SAFETY: the caller's promise.
     entry(|| unsafe {
-        run(table, (body, user), |table, body| {
+        run(table, body, user, |table, body| {
             table.transaction_once(body)
         })
     })
@@ -146,5 +147,5 @@ pub unsafe extern "C" fn tavola_view_keys(
     user: *mut c_void,
 ) -> tavola_status {
     // SAFETY: the caller's promise.
-    entry(|| unsafe { run(table, (body, user), |table, body| table.view(body)) })
+    entry(|| unsafe { run(table, body, user, |table, body| table.view(body)) })
 }
