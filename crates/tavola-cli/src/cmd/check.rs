@@ -56,7 +56,7 @@ fn check(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     let mut out = Output::new();
     match args.json {
         true => out.json(as_json(&table, args.repair.then_some(&before), &report))?,
-        false => write(&mut out, name, args.repair, (&before, &report))?,
+        false => write(&mut out, name, args.repair, &before, &report)?,
     }
     out.finish()?;
     Ok(if report.is_clean() && !report.copied_in_use {
@@ -80,7 +80,8 @@ fn write(
     out: &mut Output,
     name: &TableArg,
     repair: bool,
-    (before, report): (&CheckReport, &CheckReport),
+    before: &CheckReport,
+    report: &CheckReport,
 ) -> Result<(), CliError> {
     let label = name.label();
     if repair && !before.is_clean() {

@@ -58,13 +58,14 @@ pub(crate) fn decode<'a>(input: &'a [u8], limits: &Limits, sasl: Sasl) -> Outcom
     };
     let head = Head::read(bytes);
     let found = kind(head.header.opcode);
-    if let Some(status) = head.fault(found, sasl) {
+    let known = found.map(|(kind, _)| kind);
+    if let Some(status) = head.fault(known, sasl) {
         return Outcome::Refused {
             refusal: Refusal::binary(head.header, status, true),
             used: HEADER_BYTES,
         };
     }
-    let (Some((kind, quiet)), true) = (found, is_known(found, sasl)) else {
+    let (Some((kind, quiet)), true) = (found, is_known(known, sasl)) else {
         let refusal = Refusal::binary(head.header, Status::UnknownCommand, false);
         return refused_after(refusal, None, HEADER_BYTES, head.body);
     };
@@ -86,18 +87,17 @@ impl Head {
     }
 
     /// What is wrong with the header, so wrong that the connection ends.
-    fn fault(&self, found: Option<(Kind, bool)>, sasl: Sasl) -> Option<Status> {
+    fn fault(&self, kind: Option<Kind>, sasl: Sasl) -> Option<Status> {
         if self.key + self.extras > self.body {
             return Some(Status::UnknownCommand);
         }
         if self.body > LONGEST_BODY {
             return Some(Status::InvalidArguments);
         }
-        let found = found.map(|(kind, _)| kind);
-        if sasl == Sasl::Required && !found.is_some_and(is_open_to_all) {
+        if sasl == Sasl::Required && !kind.is_some_and(is_open_to_all) {
             return Some(Status::AuthFailure);
         }
-        let is_wrong = self.key > KEY_BYTES || found.is_some_and(|kind| !self.has_shape(kind));
+        let is_wrong = self.key > KEY_BYTES || kind.is_some_and(|kind| !self.has_shape(kind));
         is_wrong.then_some(Status::InvalidArguments)
     }
 
@@ -148,12 +148,9 @@ fn is_open_to_all(kind: Kind) -> bool {
     )
 }
 
-fn is_known(found: Option<(Kind, bool)>, sasl: Sasl) -> bool {
-    let is_sasl = matches!(
-        found,
-        Some((Kind::SaslList | Kind::SaslAuth | Kind::SaslStep, _))
-    );
-    found.is_some() && !(is_sasl && sasl == Sasl::Off)
+fn is_known(kind: Option<Kind>, sasl: Sasl) -> bool {
+    let is_sasl = matches!(kind, Some(Kind::SaslList | Kind::SaslAuth | Kind::SaslStep));
+    kind.is_some() && !(is_sasl && sasl == Sasl::Off)
 }
 
 /// What an opcode means, and whether it is quiet.

@@ -124,7 +124,7 @@ impl Server {
             // Fails when another thread did, and the server is not started.
             let _ = ready.send(made);
             drop((service, ready));
-            Loop::new(index, (poll, ring), shared, worker, limits).run();
+            Loop::new(index, poll, ring, shared, worker, limits).run();
         };
         self.threads
             .push(spawn(format!("tavola-serve-{index}"), run)?);

@@ -60,7 +60,7 @@ pub fn document(
         "created_unix_s": stats.created_unix_s,
         "uuid": uuid(stats.uuid),
         "participants": participants.iter().map(participant_as_json).collect::<Vec<_>>(),
-        "logs": logs.iter().map(log_as_json).collect::<Vec<_>>(),
+        "logs": logs.iter().map(|(name, log)| log_as_json(name, log)).collect::<Vec<_>>(),
         "classes": stats.classes.iter().map(class_as_json).collect::<Vec<_>>(),
     });
     if let Value::Object(mut numbers) = numbers {
@@ -91,7 +91,7 @@ pub fn locked(holders: &[Holder]) -> Value {
     holders.iter().map(one).collect()
 }
 
-fn log_as_json((name, stats): &(String, LogStats)) -> Value {
+fn log_as_json(name: &str, stats: &LogStats) -> Value {
     json!({
         "name": name,
         "bytes": stats.bytes,

@@ -82,7 +82,8 @@ impl<W: Worker> Loop<W> {
 
     pub(crate) fn new(
         index: usize,
-        (poll, ring): (Poll, Option<Ring>),
+        poll: Poll,
+        ring: Option<Ring>,
         shared: Arc<Shared>,
         worker: W,
         limits: Limits,
