@@ -22,6 +22,7 @@ mod rooms;
 mod size;
 mod stale;
 mod tree;
+mod tuples;
 mod types;
 mod verbs;
 
@@ -31,9 +32,10 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 20] = [
+const RULES: [(&str, Rule); 21] = [
     ("size", size::check),
     ("functions", functions::check),
+    ("tuples", tuples::check),
     ("rooms", rooms::check),
     ("circles", circles::check),
     ("atomics", atomics::check),
