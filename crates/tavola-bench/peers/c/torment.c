@@ -441,7 +441,7 @@ static const struct {
 } parts[] = {
     {"write", write_numbers, WRITE}, {"read", read_numbers, READ}, {"verify", verify, WRITE},
     {"remove", remove_half, WRITE},  {"probe", probe, WRITE},      {"hold", hold, READ},
-    {"count", count, WRITE},         {"total", total, WRITE},      {"look", look, READ},
+    {"count", count, WRITE},         {"total", total, WRITE},      {"verifyfull", look, READ},
 };
 
 // Whether the part opens the store itself.

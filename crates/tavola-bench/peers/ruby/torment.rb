@@ -143,11 +143,11 @@ class Part
   end
 
   def verify
-    look
+    verifyfull
     @answer["works"] = takes_a_put?
   end
 
-  def look
+  def verifyfull
     keys, last = @job.values_at("keys", "from")
     count = { "good" => 0, "lost" => 0, "torn" => 0 }
     (0...[keys, last + 2].min).each do |index|
