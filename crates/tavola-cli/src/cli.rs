@@ -93,6 +93,7 @@ pub enum Command {
     Queue(cmd::queue::Args),
     Log(cmd::log::Args),
     Doctor(cmd::doctor::Args),
+    Bench(cmd::bench::Args),
     Shell(cmd::shell::Args),
     Batch(cmd::batch::Args),
     Help(cmd::help::Args),
@@ -152,6 +153,7 @@ impl Command {
             Command::Queue(args) => cmd::queue::run(args),
             Command::Log(args) => cmd::log::run(args),
             Command::Doctor(args) => cmd::doctor::run(args),
+            Command::Bench(args) => cmd::bench::run(args),
             Command::Help(args) => cmd::help::run(args),
             Command::Tour(args) => cmd::tour::run(args),
             Command::Completions(args) => cmd::completions::run(args),
@@ -208,7 +210,7 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("Over sockets", &["serve", "memcached"]),
     ("In and out", &["copy", "migrate", "dump", "load"]),
     ("Locks, queues, logs", &["lock", "queue", "log"]),
-    ("Care", &["check", "compact", "maintain", "doctor"]),
+    ("Care", &["check", "compact", "maintain", "doctor", "bench"]),
     ("Many commands", &["shell", "batch"]),
     ("Help", &["help", "tour", "completions", "man"]),
 ];
@@ -238,18 +240,11 @@ fn overview(command: &clap::Command) -> String {
 }
 
 /// Commands that are not needed, or not here, and why.
-const EXPLAINED: [(&str, &str); 2] = [
-    (
-        "bench",
-        "the benchmarks are in a separate program, tavola-bench: run 'make bench-quick' or \
-        'cargo run --release --package tavola-bench -- kv' in Tavola's sources",
-    ),
-    (
-        "refresh",
-        "there is no command 'refresh', because none is needed: each command uses the table that \
+const EXPLAINED: [(&str, &str); 1] = [(
+    "refresh",
+    "there is no command 'refresh', because none is needed: each command uses the table that \
         has the name now, also in 'tavola shell' and 'tavola batch'",
-    ),
-];
+)];
 
 /// Reads the arguments of this process.
 pub fn parse() -> Result<Command, clap::Error> {

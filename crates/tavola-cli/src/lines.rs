@@ -11,8 +11,9 @@ use crate::cli::{self, Command};
 use crate::error::CliError;
 
 /// What keeps a process for itself, or has no use in one that runs many commands.
-const NOT_IN_SESSIONS: [&str; 10] = [
+const NOT_IN_SESSIONS: [&str; 11] = [
     "batch",
+    "bench",
     "completions",
     "exporter",
     "lock",

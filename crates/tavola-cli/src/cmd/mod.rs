@@ -5,6 +5,7 @@
 pub mod add;
 pub mod append;
 pub mod batch;
+pub mod bench;
 pub mod cas;
 pub mod check;
 pub mod clear;

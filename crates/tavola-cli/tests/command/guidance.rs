@@ -88,12 +88,30 @@ fn errors_of_usage_are_ours_and_exit_with_two() {
 }
 
 #[test]
-fn the_benchmarks_are_said_to_be_another_program() {
-    let ran = Shell::new().run(["bench", "kv", "--keys", "10K"]);
-    assert_eq!(ran.code, 2);
-    let first = ran.err.lines().next().unwrap_or_default();
-    assert!(first.contains("tavola-bench"), "{}", ran.err);
-    assert!(first.contains("make bench-quick"), "{}", ran.err);
+fn a_small_benchmark_measures_the_common_calls() {
+    let shell = Shell::new();
+    let table = shell.run(["bench", "--keys", "5K"]).text();
+    assert!(
+        table.starts_with("5,000 keys, values of 8 bytes\n"),
+        "{table}"
+    );
+    let phases: Vec<&str> = table.lines().skip(1).map(|line| line.trim_end()).collect();
+    for (phase, name) in phases
+        .iter()
+        .zip(["set", "overwrite", "get", "miss", "get_many"])
+    {
+        assert!(
+            phase.starts_with(name) && phase.contains(" ns a key"),
+            "{table}"
+        );
+    }
+    assert_eq!(phases.len(), 6);
+    let document = shell
+        .run(["bench", "--keys", "1K", "--value-bytes", "100", "--json"])
+        .json();
+    assert!(document["get_ns"].as_f64().unwrap() > 0.0, "{document}");
+    let help = shell.run(["bench", "--help"]).text();
+    assert!(help.contains("tavola-bench"), "{help}");
 }
 
 #[test]
