@@ -50,7 +50,7 @@
 //!
 //! // Two requests at once; only hits are answered, each with its opaque.
 //! let mut sent = Vec::new();
-//! let flags = Flags::of(&[Flag::TellValue, Flag::Quiet]);
+//! let flags = Flags::of(&[Flag::ReturnValue, Flag::Quiet]);
 //! for (number, key) in [b"apple", b"peach"].into_iter().enumerate() {
 //!     ask::get(&mut sent, key, &flags.number(number as u64))?;
 //! }

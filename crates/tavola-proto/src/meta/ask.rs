@@ -9,7 +9,7 @@
 //! use tavola_proto::meta::ask::{self, Flag, Flags};
 //!
 //! // Prepared once, used for many keys.
-//! let flags = Flags::of(&[Flag::TellValue, Flag::TellCas]).exptime(60);
+//! let flags = Flags::of(&[Flag::ReturnValue, Flag::ReturnCas]).exptime(60);
 //! let mut out = Vec::new();
 //! ask::get(&mut out, b"apple", &flags.number(7))?;
 //! ask::delete(&mut out, b"two words", &Flags::default())?;
