@@ -1,12 +1,6 @@
-"""Transactions: all changes or none, conflicts, the turn, savepoints, and reads at one moment."""
-
-import gc
-import os
-import threading
+"""Transactions: all changes or none, conflicts, savepoints, and reads at one moment."""
 
 import pytest
-from processes import forked, reap
-from test_memory import _resident
 
 import tavola
 
@@ -318,53 +312,6 @@ def test_a_closed_table_has_no_transactions(table):
             call(lambda t: None)
 
 
-def test_a_transaction_belongs_to_its_thread(table):
-    raised = []
-
-    def use(t):
-        for call in (lambda: t["a"], lambda: t.set("a", 2), t._commit):
-            try:
-                call()
-            except tavola.Error as error:
-                raised.append(str(error))
-
-    with table.transaction() as t:
-        t["a"] = 1
-        thread = threading.Thread(target=use, args=(t,))
-        thread.start()
-        thread.join(60)
-    assert len(raised) == 3 and all("another thread" in text for text in raised)
-    assert table["a"] == 1
-
-
-def test_blocks_that_are_left_early_give_the_turn_back(table):
-    def leave():
-        for _ in range(3):
-            with table.transaction(once=True) as t:
-                t.incr("left")
-                break
-        for _ in range(3):
-            with table.transaction(once=True) as t:
-                t.incr("left")
-                continue
-        with table.transaction(once=True) as t:
-            t.incr("left")
-            return t
-
-    assert leave().closed and table["left"] == 5
-
-    def stopped():
-        with table.transaction(once=True) as t:
-            t["stopped"] = 1
-            yield
-
-    generator = stopped()
-    next(generator)
-    del generator
-    gc.collect()
-    assert table.transact(lambda t: t.get("stopped", "no"), once=True) == "no"
-
-
 def test_too_many_changes(table):
     def body(t):
         for number in range(65_537):
@@ -373,84 +320,3 @@ def test_too_many_changes(table):
     with pytest.raises(tavola.TooManyChangesError, match="65536 keys") as caught:
         table.transact(body)
     assert caught.value.status == "TOO_MANY_CHANGES" and len(table) == 0
-
-
-def _move(table, times, seed):
-    for step in range(times):
-        number = seed * 7919 + step * 31
-        here, there = f"k{number % 5}", f"k{(number // 5 + 1) % 5}"
-
-        def body(t):
-            t[here] = t[here] - 1
-            t.incr(there)
-
-        table.transact(body)
-
-
-def _has_ended(child):
-    pid, status = os.waitpid(child, os.WNOHANG)
-    assert not pid or os.waitstatus_to_exitcode(status) == 0
-    return bool(pid)
-
-
-def test_processes_keep_a_sum(table):
-    table.update({f"k{number}": 100 for number in range(5)})
-    children = [forked(_move, table, 200, seed) for seed in range(4)]
-    keys = [f"k{number}" for number in range(5)]
-    for child in children:
-        while not _has_ended(child):
-            assert table.read_together(lambda t: sum(t[key] for key in keys)) == 500
-    assert sum(table.values()) == 500 and table.check()["is_clean"]
-
-
-def test_processes_take_turns(table):
-    def work():
-        for _ in range(100):
-            with table.transaction(once=True) as t:
-                t["n"] = t.get("n", 0) + 1
-
-    for child in [forked(work) for _ in range(3)]:
-        reap(child)
-    assert table["n"] == 300
-
-
-def test_threads_take_turns(table):
-    def work():
-        for _ in range(200):
-            with table.transaction(once=True) as t:
-                t["m"] = t.get("m", 0) + 1
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert table["m"] == 800
-
-
-def test_many_transactions_do_not_grow_the_process(table):
-    def fail(t):
-        t["a"] = "x" * 200
-        raise ZeroDivisionError
-
-    def round_of(number):
-        with table.transaction(once=number % 2 == 0) as t:
-            t.set(f"k{number % 50}", "x" * (number % 300), ttl=60, tags="t")
-            t.incr("n")
-            t.roll_back_to(t.savepoint())
-        table.transact(lambda t: t.take(f"k{number % 50}"))
-        table.transact(lambda t: t.abort())
-        table.read_together(lambda t: t.get("n"))
-        with pytest.raises(ZeroDivisionError):
-            table.transact(fail)
-
-    for number in range(400):
-        round_of(number)
-    gc.collect()
-    before = _resident()
-    for number in range(4000):
-        round_of(number)
-    gc.collect()
-    grown = _resident() - before
-    assert grown < 4 << 20, f"{grown} bytes"
-    assert table["n"] == 4400
