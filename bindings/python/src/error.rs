@@ -36,6 +36,8 @@ fn status(error: &Error) -> &'static str {
         Error::Sink { .. } => "SINK",
         Error::Compute { .. } | Error::NotComputed { .. } => "COMPUTE",
         Error::Busy { .. } => "BUSY",
+        Error::Conflict => "CONFLICT",
+        Error::TransactionTooLarge { .. } => "TOO_MANY_CHANGES",
         _ => "OTHER",
     }
 }

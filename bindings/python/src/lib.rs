@@ -24,6 +24,7 @@ fn _tavola(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Scan>()?;
     module.add_class::<table::TagHandles>()?;
     module.add_class::<table::LentValue>()?;
+    module.add_class::<table::Transaction>()?;
     module.add_class::<lease::Lease>()?;
     module.add_class::<lease::Pending>()?;
     module.add_class::<watch::KeyWatch>()?;

@@ -100,6 +100,13 @@ import tavola, test_memory
 with tavola.open("valgrind", capacity=8 << 20, serializer="pickle") as cache:
     for number in range(60):
         test_memory._round(cache, number)
+with tavola.open("valgrind-accounts") as table:
+    for number in range(20):
+        with table.transaction(once=number % 2 == 0) as t:
+            t.set("a", "x" * number, ttl=60, tags="t"); t.incr("n"); t.append("a", "y")
+            t.roll_back_to(t.savepoint())
+        table.transact(lambda t: (t.take("a"), t.abort()))
+    assert table.read_together(lambda t: (t["n"], len(t["a"]))) == (20, 20)
 with tavola.Queue("valgrind-jobs", maxsize=5) as jobs:
     jobs.put([1]); assert jobs.get() == [1]
 with tavola.Log("valgrind-log") as log:

@@ -9,12 +9,14 @@
 
 from ._cached import CacheInfo, cached, hashkey, typedkey
 from ._errors import (
+    Abort,
     AccessError,
     AlreadyDrainedError,
     AlreadyThereError,
     BadNameError,
     BusyError,
     ClosedError,
+    ConflictError,
     CorruptError,
     EncodeError,
     EndiannessError,
@@ -36,6 +38,7 @@ from ._errors import (
     TableExistsError,
     TableNotFoundError,
     TooLargeError,
+    TooManyChangesError,
     TooManyParticipantsError,
     VersionError,
 )
@@ -44,7 +47,7 @@ from ._log import Log, LogDrain, LoggingHandler, LogLine, LogReader
 from ._names import list_tables, path_of, remove, rename
 from ._queue import Queue
 from ._table import Table, find
-from ._tavola import Tags, __version__
+from ._tavola import Tags, Transaction, __version__
 from ._view import View
 from ._watch import Watch
 from ._open import open

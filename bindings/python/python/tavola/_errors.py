@@ -176,6 +176,19 @@ class ClosedError(Error, ValueError):
     status = "CLOSED"
 
 
+class ConflictError(Error):
+    """Another process has changed a key that the transaction had read. Nothing was changed; the
+    transaction can run again. Only transactions that are not run again raise it."""
+
+    status = "CONFLICT"
+
+
+class TooManyChangesError(Error):
+    """The transaction changes more than 65,536 keys."""
+
+    status = "TOO_MANY_CHANGES"
+
+
 class LockTimeout(Error, TimeoutError):
     """A wait for a lock or a value ended before it was there."""
 
@@ -186,6 +199,27 @@ class EncodeError(Error, TypeError):
     """The table does not store objects of this type."""
 
     status = "ENCODE"
+
+
+class Abort(Exception):
+    """Ends a transaction without changes; from :meth:`Transaction.abort`, or raised as it is.
+
+    It is no error: the transaction catches it.
+
+    >>> import tavola
+    >>> table = tavola.open("doc")
+    >>> def withdraw(t):
+    ...     if t.decr("balance", 5) < 0:
+    ...         raise tavola.Abort
+    ...     return "paid"
+    >>> print(table.transact(withdraw), table.get("balance"))
+    None None
+    """
+
+    def __init__(self, transaction=None):
+        super().__init__("the transaction was aborted; nothing was changed")
+        #: The transaction that ends; ``None`` means the innermost one.
+        self.transaction = transaction
 
 
 def _all_errors(base):

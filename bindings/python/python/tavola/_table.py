@@ -6,6 +6,7 @@ from . import _tavola
 from ._compute import Computing
 from ._errors import TableNotFoundError
 from ._lock import Lock
+from ._transaction import Transacting
 from ._view import View
 from ._watch import Watch
 
@@ -78,7 +79,7 @@ def _has_prefix(key, prefix):
     return prefix is None or _raw(key).startswith(_raw(prefix))
 
 
-class Table(Computing, _tavola.Table, MutableMapping):
+class Table(Computing, Transacting, _tavola.Table, MutableMapping):
     """A key-value table that all processes of the machine share; from :func:`tavola.open`.
 
     It is a mapping with ``str`` or ``bytes`` keys. ``"a"`` and ``b"a"`` are the same key; a key

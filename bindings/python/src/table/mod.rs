@@ -11,6 +11,7 @@ mod read;
 mod report;
 mod scan;
 mod tags;
+mod transaction;
 mod uid;
 mod write;
 
@@ -18,6 +19,7 @@ pub use fast::add_fast_calls;
 pub use part::LentValue;
 pub use scan::Scan;
 pub use tags::TagHandles;
+pub use transaction::Transaction;
 
 use crate::cell::LockedCell;
 use crate::codec::Serializer;

@@ -100,7 +100,7 @@ impl Table {
     }
 
     /// Returns the bytes that `append` and `prepend` add.
-    fn more<'a>(&self, more: &'a Bound<'_, PyAny>) -> PyResult<Encoded<'a>> {
+    pub(super) fn more<'a>(&self, more: &'a Bound<'_, PyAny>) -> PyResult<Encoded<'a>> {
         if let Some(bytes) = bytes_of(more)? {
             return Ok(Encoded::Lent(bytes));
         }
