@@ -6,17 +6,14 @@ use crate::codec::COUNTER;
 use crate::error::{OrRaise, bad_option, exception, refused};
 use crate::text::key_of;
 use crate::time::expiry;
-use pyo3::PyTraverseError;
 use pyo3::exceptions::PyKeyError;
-use pyo3::gc::PyVisit;
-use pyo3::prelude::*;
+use pyo3::{PyTraverseError, gc::PyVisit, prelude::*};
 use std::sync::Arc;
 use std::thread::ThreadId;
 use tavola::{Attributes, Begin, Error, Expiry, Savepoint};
 
 /// Transactions of up to this number of changes commit with the interpreter's lock.
 const SHORT: usize = 64;
-
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
 /// A transaction of the library with the table that it borrows.
