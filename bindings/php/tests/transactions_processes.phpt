@@ -85,7 +85,7 @@ $round = function (int $count) use ($t) {
     for ($i = 0; $i < $count; $i++) {
         switch ($i % 5) {
             case 0:
-                $t->transaction(fn($x) => [$x->inc('n'), $x->set('text', "a text $i", 60, ['tag'])]);
+                $t->transaction(fn($x) => $x->set('text', 'n ' . $x->inc('n'), 60, ['tag']));
                 break;
             case 1:
                 $t->transaction(fn($x) => $x->abort());
