@@ -35,6 +35,8 @@ class AlreadyDrainedException extends Exception {}
 class SinkException extends Exception {}
 class NotComputedException extends Exception {}
 class BusyException extends Exception {}
+class ConflictException extends Exception {}
+class TooManyChangesException extends Exception {}
 
 /**
  * @strict-properties
@@ -123,6 +125,10 @@ final class Table implements \ArrayAccess, \Countable, \IteratorAggregate
 
     public function remember(string $key, int|float|null $ttl, callable $compute): mixed {}
 
+    public function transaction(callable $body, bool $once = false): mixed {}
+
+    public function readTogether(callable $body): mixed {}
+
     public function lock(string $name, int|float|null $timeout = null, int|float $lease = 3600): ?Lock {}
 
     public function watch(string $key): Watch {}
@@ -196,6 +202,41 @@ final class TableIterator implements \Iterator
 final class Tags
 {
     private function __construct() {}
+}
+
+/**
+ * @strict-properties
+ * @not-serializable
+ */
+final class Transaction
+{
+    private function __construct() {}
+
+    public function get(string $key, mixed $default = null): mixed {}
+
+    public function set(string $key, mixed $value, int|float|null $ttl = null, array|Tags|null $tags = null): bool {}
+
+    public function add(string $key, mixed $value, int|float|null $ttl = null, array|Tags|null $tags = null): bool {}
+
+    public function replace(string $key, mixed $value, int|float|null $ttl = null, array|Tags|null $tags = null): bool {}
+
+    public function append(string $key, string $bytes): bool {}
+
+    public function delete(string $key): bool {}
+
+    public function exists(string $key): bool {}
+
+    public function take(string $key, mixed $default = null): mixed {}
+
+    public function inc(string $key, int $by = 1, int $initial = 0, int|float|null $ttl = null): int {}
+
+    public function dec(string $key, int $by = 1, int $initial = 0, int|float|null $ttl = null): int {}
+
+    public function savepoint(): int {}
+
+    public function rollBackTo(int $savepoint): void {}
+
+    public function abort(): never {}
 }
 
 /**

@@ -39,6 +39,8 @@ static zend_class_entry *already_drained_ce;
 static zend_class_entry *sink_ce;
 static zend_class_entry *not_computed_ce;
 static zend_class_entry *busy_ce;
+static zend_class_entry *conflict_ce;
+static zend_class_entry *too_many_changes_ce;
 
 const tavola_status_class tavola_status_classes[] = {
 	{TAVOLA_ERR_ARGUMENT, &argument_ce},
@@ -64,6 +66,8 @@ const tavola_status_class tavola_status_classes[] = {
 	{TAVOLA_ERR_SINK, &sink_ce},
 	{TAVOLA_ERR_COMPUTE, &not_computed_ce},
 	{TAVOLA_ERR_BUSY, &busy_ce},
+	{TAVOLA_CONFLICT, &conflict_ce},
+	{TAVOLA_ERR_TOO_MANY_CHANGES, &too_many_changes_ce},
 	{TAVOLA_ERR_ENDIANNESS, &version_ce},
 	{TAVOLA_ERR_NULL, &argument_ce},
 	{TAVOLA_OK, NULL},
@@ -95,6 +99,8 @@ static void register_exceptions(void)
 	sink_ce = register_class_Tavola_SinkException(tavola_exception_ce);
 	not_computed_ce = register_class_Tavola_NotComputedException(tavola_exception_ce);
 	busy_ce = register_class_Tavola_BusyException(tavola_exception_ce);
+	conflict_ce = register_class_Tavola_ConflictException(tavola_exception_ce);
+	too_many_changes_ce = register_class_Tavola_TooManyChangesException(tavola_exception_ce);
 }
 
 void tavola_register_classes(void)
@@ -105,6 +111,7 @@ void tavola_register_classes(void)
 	tavola_table_ce = register_class_Tavola_Table(
 		zend_ce_arrayaccess, zend_ce_countable, zend_ce_aggregate);
 	tavola_tags_ce = register_class_Tavola_Tags();
+	tavola_transaction_ce = register_class_Tavola_Transaction();
 	tavola_lock_ce = register_class_Tavola_Lock();
 	tavola_watch_ce = register_class_Tavola_Watch();
 	tavola_queue_ce = register_class_Tavola_Queue(zend_ce_countable);
@@ -114,6 +121,7 @@ void tavola_register_classes(void)
 	tavola_init_table();
 	tavola_init_iterator();
 	tavola_init_tags();
+	tavola_init_transaction();
 	tavola_init_compute();
 	tavola_init_lock();
 	tavola_init_watch();

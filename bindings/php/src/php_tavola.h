@@ -85,6 +85,7 @@ ZEND_TSRMLS_CACHE_EXTERN()
 extern zend_class_entry *tavola_table_ce;
 extern zend_class_entry *tavola_iterator_ce;
 extern zend_class_entry *tavola_tags_ce;
+extern zend_class_entry *tavola_transaction_ce;
 extern zend_class_entry *tavola_lock_ce;
 extern zend_class_entry *tavola_watch_ce;
 extern zend_class_entry *tavola_queue_ce;
@@ -95,6 +96,7 @@ void tavola_register_classes(void);
 void tavola_init_table(void);
 void tavola_init_iterator(void);
 void tavola_init_tags(void);
+void tavola_init_transaction(void);
 void tavola_init_compute(void);
 void tavola_init_lock(void);
 void tavola_init_watch(void);

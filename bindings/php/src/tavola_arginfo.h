@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c587eb92ee59100a30f9ec12e649a2614ebae3d3 */
+ * Stub hash: 215d590779a290d807331bce2ce634907c26f6db */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Tavola_version, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -169,6 +169,15 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_remember, 0, 
 	ZEND_ARG_TYPE_INFO(0, compute, IS_CALLABLE, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_transaction, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, body, IS_CALLABLE, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, once, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_readTogether, 0, 1, IS_MIXED, 0)
+	ZEND_ARG_TYPE_INFO(0, body, IS_CALLABLE, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Tavola_Table_lock, 0, 1, Tavola\\Lock, 1)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
 	ZEND_ARG_TYPE_MASK(0, timeout, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -259,6 +268,37 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Tavola_TableIterator_valid arginfo_class_Tavola_Table_clear
 
 #define arginfo_class_Tavola_Tags___construct arginfo_class_Tavola_TableIterator___construct
+
+#define arginfo_class_Tavola_Transaction___construct arginfo_class_Tavola_TableIterator___construct
+
+#define arginfo_class_Tavola_Transaction_get arginfo_class_Tavola_Table_get
+
+#define arginfo_class_Tavola_Transaction_set arginfo_class_Tavola_Table_set
+
+#define arginfo_class_Tavola_Transaction_add arginfo_class_Tavola_Table_set
+
+#define arginfo_class_Tavola_Transaction_replace arginfo_class_Tavola_Table_set
+
+#define arginfo_class_Tavola_Transaction_append arginfo_class_Tavola_Table_append
+
+#define arginfo_class_Tavola_Transaction_delete arginfo_class_Tavola_Table_delete
+
+#define arginfo_class_Tavola_Transaction_exists arginfo_class_Tavola_Table_delete
+
+#define arginfo_class_Tavola_Transaction_take arginfo_class_Tavola_Table_get
+
+#define arginfo_class_Tavola_Transaction_inc arginfo_class_Tavola_Table_inc
+
+#define arginfo_class_Tavola_Transaction_dec arginfo_class_Tavola_Table_inc
+
+#define arginfo_class_Tavola_Transaction_savepoint arginfo_class_Tavola_Table_count
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Transaction_rollBackTo, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, savepoint, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Transaction_abort, 0, 0, IS_NEVER, 0)
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_Tavola_Lock___construct arginfo_class_Tavola_TableIterator___construct
 
@@ -429,6 +469,8 @@ ZEND_METHOD(Tavola_Table, tagsOf);
 ZEND_METHOD(Tavola_Table, invalidateTag);
 ZEND_METHOD(Tavola_Table, compute);
 ZEND_METHOD(Tavola_Table, remember);
+ZEND_METHOD(Tavola_Table, transaction);
+ZEND_METHOD(Tavola_Table, readTogether);
 ZEND_METHOD(Tavola_Table, lock);
 ZEND_METHOD(Tavola_Table, watch);
 ZEND_METHOD(Tavola_Table, barrier);
@@ -459,6 +501,20 @@ ZEND_METHOD(Tavola_TableIterator, next);
 ZEND_METHOD(Tavola_TableIterator, rewind);
 ZEND_METHOD(Tavola_TableIterator, valid);
 ZEND_METHOD(Tavola_Tags, __construct);
+ZEND_METHOD(Tavola_Transaction, __construct);
+ZEND_METHOD(Tavola_Transaction, get);
+ZEND_METHOD(Tavola_Transaction, set);
+ZEND_METHOD(Tavola_Transaction, add);
+ZEND_METHOD(Tavola_Transaction, replace);
+ZEND_METHOD(Tavola_Transaction, append);
+ZEND_METHOD(Tavola_Transaction, delete);
+ZEND_METHOD(Tavola_Transaction, exists);
+ZEND_METHOD(Tavola_Transaction, take);
+ZEND_METHOD(Tavola_Transaction, inc);
+ZEND_METHOD(Tavola_Transaction, dec);
+ZEND_METHOD(Tavola_Transaction, savepoint);
+ZEND_METHOD(Tavola_Transaction, rollBackTo);
+ZEND_METHOD(Tavola_Transaction, abort);
 ZEND_METHOD(Tavola_Lock, __construct);
 ZEND_METHOD(Tavola_Lock, release);
 ZEND_METHOD(Tavola_Lock, isHeld);
@@ -634,6 +690,16 @@ static const zend_function_entry class_Tavola_BusyException_methods[] = {
 };
 
 
+static const zend_function_entry class_Tavola_ConflictException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_TooManyChangesException_methods[] = {
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, __construct, arginfo_class_Tavola_Table___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, open, arginfo_class_Tavola_Table_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -674,6 +740,8 @@ static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, invalidateTag, arginfo_class_Tavola_Table_invalidateTag, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, compute, arginfo_class_Tavola_Table_compute, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, remember, arginfo_class_Tavola_Table_remember, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, transaction, arginfo_class_Tavola_Table_transaction, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, readTogether, arginfo_class_Tavola_Table_readTogether, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, lock, arginfo_class_Tavola_Table_lock, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, watch, arginfo_class_Tavola_Table_watch, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, barrier, arginfo_class_Tavola_Table_barrier, ZEND_ACC_PUBLIC)
@@ -714,6 +782,25 @@ static const zend_function_entry class_Tavola_TableIterator_methods[] = {
 
 static const zend_function_entry class_Tavola_Tags_methods[] = {
 	ZEND_ME(Tavola_Tags, __construct, arginfo_class_Tavola_Tags___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_Transaction_methods[] = {
+	ZEND_ME(Tavola_Transaction, __construct, arginfo_class_Tavola_Transaction___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Tavola_Transaction, get, arginfo_class_Tavola_Transaction_get, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, set, arginfo_class_Tavola_Transaction_set, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, add, arginfo_class_Tavola_Transaction_add, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, replace, arginfo_class_Tavola_Transaction_replace, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, append, arginfo_class_Tavola_Transaction_append, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, delete, arginfo_class_Tavola_Transaction_delete, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, exists, arginfo_class_Tavola_Transaction_exists, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, take, arginfo_class_Tavola_Transaction_take, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, inc, arginfo_class_Tavola_Transaction_inc, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, dec, arginfo_class_Tavola_Transaction_dec, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, savepoint, arginfo_class_Tavola_Transaction_savepoint, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, rollBackTo, arginfo_class_Tavola_Transaction_rollBackTo, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Transaction, abort, arginfo_class_Tavola_Transaction_abort, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -1033,6 +1120,26 @@ static zend_class_entry *register_class_Tavola_BusyException(zend_class_entry *c
 	return class_entry;
 }
 
+static zend_class_entry *register_class_Tavola_ConflictException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "ConflictException", class_Tavola_ConflictException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_TooManyChangesException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "TooManyChangesException", class_Tavola_TooManyChangesException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
 static zend_class_entry *register_class_Tavola_Table(zend_class_entry *class_entry_ArrayAccess, zend_class_entry *class_entry_Countable, zend_class_entry *class_entry_IteratorAggregate)
 {
 	zend_class_entry ce, *class_entry;
@@ -1068,6 +1175,17 @@ static zend_class_entry *register_class_Tavola_Tags(void)
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Tavola", "Tags", class_Tavola_Tags_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_Transaction(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "Transaction", class_Tavola_Transaction_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 

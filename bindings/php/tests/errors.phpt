@@ -7,7 +7,7 @@ $classes = ['Argument', 'NoTable', 'TableExists', 'Full', 'Corrupt', 'NotATable'
     'Permission',
     'ReadOnly', 'BadName', 'BadOption', 'TooManyParticipants', 'TooLarge', 'Lengths', 'NoObject',
     'ObjectExists', 'NotHeld', 'NotACounter', 'Io', 'AlreadyDrained', 'Sink', 'NotComputed',
-        'Busy'];
+        'Busy', 'Conflict', 'TooManyChanges'];
 foreach ($classes as $class) {
     same('Tavola\Exception', get_parent_class("Tavola\\{$class}Exception"));
 }
@@ -22,7 +22,7 @@ throws(Tavola\NoObjectException::class, function () {
     Tavola\Queue::openExisting('t');
 });
 same([], (new ReflectionClass('Tavola\Names'))->getProperties());
-foreach (['TableIterator', 'Tags', 'Lock', 'Watch', 'Job', 'Names'] as $class) {
+foreach (['TableIterator', 'Tags', 'Transaction', 'Lock', 'Watch', 'Job', 'Names'] as $class) {
     same(true, (new ReflectionMethod("Tavola\\$class", '__construct'))->isPrivate());
 }
 echo 'done';
