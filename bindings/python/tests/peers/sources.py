@@ -18,6 +18,10 @@ def _run(*command):
         raise Unavailable(f"{' '.join(command)}: {ran.stderr.strip()[-300:]}")
 
 
+#: Older interpreters do not have the argument.
+SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+
+
 def from_pypi(name, version):
     """Return the folder of a source archive that PyPI has."""
     folder = TARGET / f"{name}-{version}"
@@ -28,7 +32,7 @@ def from_pypi(name, version):
             _run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
                  "--no-binary", ":all:", "-d", str(TARGET), f"{name}=={version}")
         with tarfile.open(archive) as opened:
-            opened.extractall(TARGET, filter="data")
+            opened.extractall(TARGET, **SAFELY)
     return folder
 
 
