@@ -59,12 +59,17 @@ tavola_txn *tvl_transaction_open(pTHX_ const tvl_transaction *transaction) {
   return transaction->txn;
 }
 
-/* Takes what the library has of a transaction from it, or returns NULL if it has ended. */
+/* Takes what the library has of a transaction from its object. Returns NULL if it has ended, or if
+ * the object is the copy of another thread. It never throws, because destructors call it. */
 tavola_txn *tvl_transaction_take(pTHX_ SV *self) {
-  tvl_transaction *transaction =
-      tvl_pointer(aTHX_ self, &tvl_transaction_vtbl, "Tavola::Transaction");
-  tavola_txn *txn = transaction->txn;
-  transaction->txn = NULL;
+  MAGIC *mg = SvROK(self) && SvTYPE(SvRV(self)) >= SVt_PVMG
+                  ? mg_findext(SvRV(self), PERL_MAGIC_ext, &tvl_transaction_vtbl)
+                  : NULL;
+  tvl_transaction *transaction = mg != NULL ? (tvl_transaction *)mg->mg_ptr : NULL;
+  tavola_txn *txn = transaction != NULL ? transaction->txn : NULL;
+  if (txn != NULL) {
+    transaction->txn = NULL;
+  }
   return txn;
 }
 

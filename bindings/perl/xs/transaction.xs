@@ -118,6 +118,6 @@ MODULE = Tavola    PACKAGE = Tavola::Transaction::Guard
 void
 DESTROY(SV *self)
   CODE:
-    if (SvROK(self) && SvROK(SvRV(self))) {
+    if (SvROK(self)) {
       tavola_txn_abort(tvl_transaction_take(aTHX_ SvRV(self)));
     }
