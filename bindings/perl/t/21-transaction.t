@@ -201,6 +201,23 @@ subtest 'exit of a child' => sub {
     ok($t->transaction(sub { $_[0]->set('a', 1) }, once => 1), 'the turn is free');
 };
 
+subtest 'a child that is forked inside' => sub {
+    my $t = table();
+    my $result = $t->transaction(sub {
+        my ($txn) = @_;
+        $txn->set('a', 1);
+        my $child = fork // die $!;
+        if (!$child) {
+            Test::More->builder->no_ending(1);
+            exit 0;
+        }
+        ok(reap($child), 'it ends, and its copy of the transaction with it');
+        return $txn->get('a');
+    }, once => 1);
+    is($result, 1, 'the transaction goes on');
+    is($t->get('a'), 1, 'and commits');
+};
+
 subtest 'savepoints' => sub {
     my $t = table();
     $t->transaction(sub {
