@@ -14,6 +14,15 @@ __attribute__((visibility("default"))) XS_EXTERNAL(boot_Tavola);
   STRLEN len;                                             \
   tvl_key(aTHX_ handle, key, &data, &len)
 
+/* Sets `txn`, `data` and `len` from the first two arguments of a method of a transaction. */
+#define TRANSACTION_AND_KEY                                                 \
+  tvl_transaction *transaction = tvl_transaction_of(aTHX_ self);            \
+  const char *data;                                                         \
+  STRLEN len;                                                               \
+  tavola_txn *txn;                                                          \
+  tvl_key(aTHX_ tvl_handle_of(aTHX_ transaction->table), key, &data, &len); \
+  txn = tvl_transaction_open(aTHX_ transaction)
+
 /* Throws errors; answers pass. */
 static inline tavola_status checked(pTHX_ tavola_status status) {
   if (UNLIKELY(status < 0)) {
@@ -55,6 +64,15 @@ static inline void set_key(pTHX_ SV *self, SV *key, SV *value, SV **args, I32 co
   }
   tvl_read_write_options(aTHX_ handle, args, count, &write);
   tvl_store(aTHX_ handle, key, value, TAVOLA_CONDITION_ALWAYS, 0, &write);
+}
+
+/* Returns what a counter is changed by: 1 if no number is given. */
+static IV signed_step(pTHX_ SV *by, bool is_down) {
+  IV number = SvOK(by) ? tvl_integer_argument(aTHX_ by, "by") : 1;
+  if (is_down && number == IV_MIN) {
+    tvl_argument(aTHX_ "by is too small to be subtracted");
+  }
+  return is_down ? -number : number;
 }
 
 /* Returns the next key of the tied hash, or `undef`. */
@@ -139,3 +157,4 @@ INCLUDE: xs/lease.xs
 INCLUDE: xs/state.xs
 INCLUDE: xs/queue.xs
 INCLUDE: xs/log.xs
+INCLUDE: xs/transaction.xs

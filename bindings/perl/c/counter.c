@@ -21,7 +21,7 @@ static bool read_number(pTHX_ tvl_handle *handle, const char *key, STRLEN len, S
  * is added here, and a key that another process has added or removed meanwhile is tried again.
  * Numbers in another notation are left to the library, which also names the error.
  */
-static IV count_from(pTHX_ tvl_handle *handle, const char *key, STRLEN len, IV by, IV initial,
+static IV count_from(pTHX_ tvl_handle *handle, const char *key, STRLEN len, IV by, IV first,
                      const tavola_attributes *attributes) {
   char digits[24];
   for (;;) {
@@ -31,7 +31,7 @@ static IV count_from(pTHX_ tvl_handle *handle, const char *key, STRLEN len, IV b
     tavola_status status;
     SV *text;
     if (!read_number(aTHX_ handle, key, len, &number, &token)) {
-      sum = initial + by;
+      sum = first;
       text = sv_2mortal(newSViv(sum));
       status = tavola_add_with(handle->table, key, len, digits,
                                tvl_write_integer(digits, text), attributes);
@@ -67,15 +67,10 @@ static IV count_from(pTHX_ tvl_handle *handle, const char *key, STRLEN len, IV b
   }
 }
 
-/* Adds to a number and returns the sum. The options are `initial` and `ttl`. */
-IV tvl_count(pTHX_ tvl_handle *handle, SV *key, IV by, SV **args, I32 count) {
-  tavola_number_options options = TAVOLA_INIT(tavola_number_options);
-  tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
-  IV initial = 0;
-  int64_t now = 0;
-  const char *data;
-  STRLEN len;
-  tavola_status status;
+/* Reads the options `initial` and `ttl`. Returns the number of a key that is created. */
+IV tvl_number_options(pTHX_ SV **args, I32 count, IV by, tavola_attributes *attributes,
+                      bool *has_time) {
+  IV initial = 0, first;
   I32 i;
   if (count % 2 != 0) {
     tvl_argument(aTHX_ "options are pairs of a name and a value");
@@ -85,20 +80,33 @@ IV tvl_count(pTHX_ tvl_handle *handle, SV *key, IV by, SV **args, I32 count) {
     if (strEQ(name, "initial")) {
       initial = tvl_integer_argument(aTHX_ args[i + 1], "initial");
     } else if (strEQ(name, "ttl")) {
-      attributes.ttl_ms = tvl_ttl_ms(aTHX_ args[i + 1]);
+      attributes->ttl_ms = tvl_ttl_ms(aTHX_ args[i + 1]);
+      *has_time = true;
     } else {
       tvl_unknown_option(aTHX_ args[i]);
     }
   }
+  if (__builtin_add_overflow(initial, by, &first)) {
+    tvl_argument(aTHX_ "the sum of initial and by does not fit in 64 bits");
+  }
+  return first;
+}
+
+/* Adds to a number and returns the sum. The options are `initial` and `ttl`. */
+IV tvl_count(pTHX_ tvl_handle *handle, SV *key, IV by, SV **args, I32 count) {
+  tavola_number_options options = TAVOLA_INIT(tavola_number_options);
+  tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+  bool has_time = false;
+  IV first = tvl_number_options(aTHX_ args, count, by, &attributes, &has_time);
+  int64_t now = 0;
+  const char *data;
+  STRLEN len;
+  tavola_status status;
   attributes.flags = TVL_INTEGER;
   options.attributes = &attributes;
   tvl_key(aTHX_ handle, key, &data, &len);
-  if (initial != 0) {
-    IV first;
-    if (__builtin_add_overflow(initial, by, &first)) {
-      tvl_argument(aTHX_ "the sum of initial and by does not fit in 64 bits");
-    }
-    return count_from(aTHX_ handle, data, len, by, initial, &attributes);
+  if (first != by) {
+    return count_from(aTHX_ handle, data, len, by, first, &attributes);
   }
   status = tavola_add_number_with(handle->table, data, len, by, &options, &now);
   if (status < 0) {

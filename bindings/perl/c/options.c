@@ -126,7 +126,7 @@ void tvl_read_write_options(pTHX_ tvl_handle *handle, SV **args, I32 count, tvl_
 }
 
 /* Returns whether a table of fixed lengths has refused the flags of a value. It stores none. */
-static bool has_fixed_lengths(tvl_handle *handle, const tvl_write *write) {
+bool tvl_has_fixed_lengths(tvl_handle *handle, const tvl_write *write) {
   tavola_stats stats = TAVOLA_INIT(tavola_stats);
   if (write->has_time || write->has_tags || handle->has_fixed_lengths ||
       tavola_get_stats(handle->table, &stats) != TAVOLA_OK) {
@@ -156,7 +156,7 @@ tavola_status tvl_store(pTHX_ tvl_handle *handle, SV *key, SV *value, int32_t co
     how.attributes = write->has_time || attributes.flags != 0 ? &attributes : NULL;
     status = tavola_store(table, data, len, bytes.data, bytes.len, &how, NULL);
     if (status != TAVOLA_ERR_BAD_OPTION || attributes.flags == 0 ||
-        !has_fixed_lengths(handle, write)) {
+        !tvl_has_fixed_lengths(handle, write)) {
       break;
     }
     attributes.flags = 0;

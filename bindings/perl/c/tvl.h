@@ -128,6 +128,7 @@ int64_t tvl_ttl_ms(pTHX_ SV *seconds);
 uint64_t tvl_wait_ms(pTHX_ SV *seconds);
 void tvl_read_write_options(pTHX_ tvl_handle *handle, SV **args, I32 count, tvl_write *to);
 void tvl_fetch_tags(pTHX_ tvl_handle *handle, SV *tags, tavola_tags *to);
+bool tvl_has_fixed_lengths(tvl_handle *handle, const tvl_write *write);
 tavola_status tvl_store(pTHX_ tvl_handle *handle, SV *key, SV *value, int32_t condition,
                         uint64_t token, const tvl_write *write);
 
@@ -138,12 +139,29 @@ SV *tvl_swap(pTHX_ tvl_handle *handle, SV *key, SV *value, const tvl_write *writ
 /* compute.c */
 SV *tvl_fresh(pTHX_ tvl_handle *handle, SV *key, SV **args, I32 count);
 
+/* transaction.c */
+typedef struct tvl_transaction {
+  tavola_txn *txn; /* NULL when it has ended. */
+  SV *table;
+} tvl_transaction;
+extern MGVTBL tvl_transaction_vtbl;
+SV *tvl_transaction_begin(pTHX_ SV *table, int32_t begin);
+tvl_transaction *tvl_transaction_of(pTHX_ SV *self);
+tavola_txn *tvl_transaction_open(pTHX_ const tvl_transaction *transaction);
+tavola_txn *tvl_transaction_take(pTHX_ SV *self);
+bool tvl_transaction_set(pTHX_ tvl_transaction *transaction, SV *key, SV *value, int32_t condition,
+                         SV **args, I32 count);
+SV *tvl_transaction_get(pTHX_ tvl_transaction *transaction, SV *key, bool removes);
+IV tvl_transaction_count(pTHX_ tvl_transaction *transaction, SV *key, IV by, SV **args, I32 count);
+
 /* batch.c */
 HV *tvl_get_many(pTHX_ tvl_handle *handle, SV **keys, I32 count);
 void tvl_get_list(pTHX_ tvl_handle *handle, SV **keys, SV **values, I32 count);
 void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write);
 
 /* counter.c */
+IV tvl_number_options(pTHX_ SV **args, I32 count, IV by, tavola_attributes *attributes,
+                      bool *has_time);
 IV tvl_count(pTHX_ tvl_handle *handle, SV *key, IV by, SV **args, I32 count);
 
 /* stats.c */

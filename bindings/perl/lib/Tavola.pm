@@ -7,6 +7,7 @@ use 5.030;
 our $VERSION = '0.1.0';
 
 require Tavola::Error;
+require Tavola::Transaction;
 require XSLoader;
 
 # What `_lease` returns first; the numbers of `tavola_lease_outcome`.
@@ -99,6 +100,25 @@ sub each {
         $code->($key, $value);
     }
     return $count;
+}
+
+# Runs a function that reads and changes several keys at once.
+sub transaction {
+    my ($self, $code, @options) = @_;
+    Tavola::Error->throw('options are pairs of a name and a value') if @options % 2;
+    my %option = @options;
+    my $once = delete $option{once};
+    for my $name (sort keys %option) {
+        Tavola::Error->throw(
+            "there is no option '$name'; see the documentation of the method");
+    }
+    return Tavola::Transaction::_run($self, $code, $once ? 'once' : 'again');
+}
+
+# Runs a function that reads several keys as they were at one moment.
+sub read_together {
+    my ($self, $code) = @_;
+    return Tavola::Transaction::_run($self, $code, 'read');
 }
 
 # Names. Each can be called on the class or on an object.

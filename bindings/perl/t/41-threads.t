@@ -56,6 +56,26 @@ subtest 'other objects belong to one thread' => sub {
     ok($job->done, 'the job is still held');
 };
 
+subtest 'transactions' => sub {
+    my @warnings;
+    local $SIG{__WARN__} = sub { push @warnings, @_ };
+    my $refused;
+    $t->transaction(sub {
+        my ($txn) = @_;
+        $txn->set('own', 1);
+        $refused = threads->create(sub { eval { $txn->get('own'); 1 } ? 'worked' : ref $@ })->join;
+        $txn->set('own', 2);
+    }, once => 1);
+    is($refused, 'Tavola::Error::Argument', 'the copy of another thread is empty');
+    is($t->get('own'), 2, 'the thread that began it commits');
+    my @threads = map {
+        threads->create(sub { $t->transaction(sub { $_[0]->incr('sum') }) for 1 .. 200; 1 })
+    } 1 .. 4;
+    $_->join for @threads;
+    is($t->get('sum'), 800, 'threads have their own');
+    is_deeply(\@warnings, [], 'no warnings');
+};
+
 subtest 'a thread closes only its own handle' => sub {
     threads->create(sub { $t->close; $q->close; $log->close })->join;
     ok($t->set('a', 1), 'the table is open');

@@ -7,8 +7,8 @@ use Test::More;
 use TavolaTest;
 
 my @modules = qw(
-    Tavola Tavola::Queue Tavola::Log Tavola::Error Tavola::FastMmap Tavola::Memcached
-    Tavola::Depot Tavola::CDB CHI::Driver::Tavola
+    Tavola Tavola::Transaction Tavola::Queue Tavola::Log Tavola::Error Tavola::FastMmap
+    Tavola::Memcached Tavola::Depot Tavola::CDB CHI::Driver::Tavola
 );
 my $has_chi = eval { require CHI; 1 };
 

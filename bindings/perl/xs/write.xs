@@ -114,19 +114,9 @@ IV
 incr(SV *self, SV *key, SV *by = &PL_sv_undef, ...)
   ALIAS:
     decr = 1
-  PREINIT:
-    IV number = 1;
   CODE:
-    if (SvOK(by)) {
-      number = tvl_integer_argument(aTHX_ by, "by");
-    }
-    if (ix == 1) {
-      if (number == IV_MIN) {
-        tvl_argument(aTHX_ "by is too small to be subtracted");
-      }
-      number = -number;
-    }
-    RETVAL = tvl_count(aTHX_ tvl_handle_of(aTHX_ self), key, number, OPTIONS(3));
+    RETVAL = tvl_count(aTHX_ tvl_handle_of(aTHX_ self), key, signed_step(aTHX_ by, ix == 1),
+                       OPTIONS(3));
   OUTPUT:
     RETVAL
 

@@ -33,6 +33,11 @@ for my $i (1 .. 50) {
     eval { $t->set('x', 1, wrong => 1) };
     $t->compute('c', ttl => 5, sub { { a => 1 } });
     eval { $t->compute('bad', back_off => 0.001, sub { die { a => 1 } }) };
+    $t->transaction(sub { $_[0]->incr('n'); $_[0]->set('t', [$i], tags => ['a']) });
+    $t->transaction(sub { $_[0]->take('t') });
+    $t->transaction(sub { $_[0]->set('t', 'x' x 500); $_[0]->abort }, once => 1);
+    eval { $t->transaction(sub { $_[0]->savepoint; $_[0]->get('object'); $_[0]->incr('b') }) };
+    $t->read_together(sub { $_[0]->get('object') });
     my $lock = $t->lock('l');
     $t->lock('l', timeout => 0);
     $q->push({ i => $i });

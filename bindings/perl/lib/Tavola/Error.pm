@@ -42,6 +42,8 @@ my %CLASS_OF = (
     SINK                  => 'Sink',
     COMPUTE               => 'NotComputed',
     BUSY                  => 'Busy',
+    CONFLICT              => 'Conflict',
+    TOO_MANY_CHANGES      => 'TooManyChanges',
 );
 
 for my $class (values %CLASS_OF) {
