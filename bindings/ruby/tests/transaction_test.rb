@@ -152,7 +152,9 @@ class TransactionTest < TavolaTest
       table.transaction(once: true) { |t| has_turn << 1; may_end.pop; t['holder'] = 1 }
     end
     has_turn.pop
-    assert_raises(Timeout::Error) { Timeout.timeout(0.2) { table.transaction(once: true) { flunk } } }
+    assert_raises(Timeout::Error) do
+      Timeout.timeout(0.2) { table.transaction(once: true) { flunk } }
+    end
     table.lock_timeout = 0.1
     assert_raises(Tavola::BusyError) { table.transaction(once: true) { flunk } }
     may_end << 1
@@ -172,7 +174,8 @@ class TransactionTest < TavolaTest
     assert_nil table.transaction { |t| t['a'] = 1; t.abort }
     assert_nil table.transaction(once: true) { |t| t['a'] = 1; t.abort }
     assert_equal 7, (table.transaction(once: true) { |t| t['a'] = 1; break 7 })
-    assert_equal 8, (catch(:out) { table.transaction(once: true) { |t| t['a'] = 1; throw :out, 8 } })
+    thrown = catch(:out) { table.transaction(once: true) { |t| t['a'] = 1; throw :out, 8 } }
+    assert_equal 8, thrown
     assert_equal 9, returning
     killed = Thread.new { table.transaction(once: true) { |t| t['a'] = 1; Thread.exit } }
     killed.join

@@ -19,7 +19,8 @@ module Tavola
     # run again without end.
     #
     # {Transaction#abort}, an exception, `break`, `return` and `throw` leave the block, and nothing
-    # is changed; `next` ends it, and commits.
+    # is changed; `next` ends it, and commits. A run that another process disturbs may see keys as
+    # they were at different moments; if it ends with an exception, that exception is raised.
     #
     # @param once [Boolean] true: the block runs only once. It waits for the turn of the table
     #   first, which one transaction has at a time.
