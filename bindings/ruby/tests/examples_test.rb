@@ -75,7 +75,7 @@ class ExamplesTest < TavolaTest
     lines.grep(/\A\s*alias (\S+) (\S+)/) { named << $1 if named.include?($2) }
     [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Client, Tavola::PStore, Tavola::Logger,
      Tavola::LogDevice, Tavola::Log::Reader, Tavola::Log::Drain, Tavola::Watch,
-     Tavola::Tags].each do |owner|
+     Tavola::Tags, Tavola::Transaction].each do |owner|
       missing = owner.public_instance_methods(false).map(&:to_s) - named
       assert_equal [], missing, owner.name
     end

@@ -28,6 +28,13 @@ class GcTest < TavolaTest
     assert_equal (i.zero? ? "none" : "k#{i - 1}"), table.swap("s", "k#{i}") || "none"
     assert_equal 65, table.delete_multi((0...65).map { |j| "m#{j}" })
     assert_equal 5, (table.lock('l') { 5 })
+    got = table.transaction do |t|
+      t.set("t#{i}", { 'a' => 'x' * 2000 }, tags: ['t'])
+      t.increment('sum', i + 1)
+      [t["t#{i}"]['a'].size, t.delete('s'), t.add('s', "k#{i}")]
+    end
+    assert_equal [2000, "k#{i}", true], got
+    assert_equal i + 1, (table.read_together { |t| t['sum'] })
     queue << { 'i' => i }
     assert_equal i, (queue.pop { |job| job['i'] })
     log.info("line #{i}")

@@ -32,6 +32,21 @@ Tavola.open('test', max_size: 8 << 20, serializer: :marshal) do |table|
   table.delete_prefix('k1')
   table.stats && table.check && table.processes && table.compact && table.live_keys
   table.increment('a') rescue Tavola::NotACounterError
+  table.transaction do |t|
+    t.set('long', 'x' * 3000, ttl: 60, tags: %w[x y])
+    before = t.savepoint
+    abort unless t['long'] == 'x' * 3000 && t.append('long', 'y') && t.take('long').size == 3001
+    t.roll_back_to(before)
+    t.increment('number', initial: 5)
+    100.times { |i| t["t#{i}"] = [:symbol, i] }
+  end
+  table.transaction(once: true) { |t| t.delete('long') && t.abort }
+  table.transaction { |t| t['b'] = 1 and raise 'no' } rescue RuntimeError
+  table.transaction { |t| t['b'] = 1 and break }
+  table.transaction(once: true) { |t| t['n'] = t['n'].inspect + table.swap('n', 1).inspect } \
+    rescue Tavola::ConflictError
+  abort unless table.read_together { |t| t['t0'] + t['t1'] } == [:symbol, 0, :symbol, 1]
+  Fiber.new { table.transaction { |t| t['b'] = 1 and Fiber.yield } }.resume
   table.copy_to('copy')
 end
 

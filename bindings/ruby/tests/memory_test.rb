@@ -97,4 +97,34 @@ class MemoryTest < TavolaTest
     grown = resident_kb - before
     assert_operator grown, :<, 4096, "#{grown} KiB more after a million calls"
   end
+
+  # Those that commit, and those that end in every other way.
+  def test_twenty_thousand_transactions_do_not_grow
+    round = lambda do |i|
+      once = i.odd?
+      table.transaction(once: once) { |t| t.increment('n') && t['text'] = 'x' * 2000 }
+      table.transaction(once: once) { |t| (t['a'] = i) && t.savepoint && t.abort }
+      table.transaction(once: once) { |t| (t['a'] = i) && break }
+      table.transaction(once: once) { |t| (t['a'] = i) && raise } rescue RuntimeError
+      table.read_together { |t| t['n'] && t['text'] }
+      conflict(once)
+    end
+    1000.times(&round)
+    before = resident_kb
+    4000.times(&round)
+    grown = resident_kb - before
+    assert_equal 5000, table['n']
+    assert_operator grown, :<, 4096, "#{grown} KiB more after 24,000 transactions"
+  end
+
+  def conflict(once)
+    runs = 0
+    table.transaction(once: once) do |t|
+      t['hot']
+      table.increment('hot') if (runs += 1) == 1
+      t['cold'] = runs
+    end
+  rescue Tavola::ConflictError
+    raise unless once
+  end
 end

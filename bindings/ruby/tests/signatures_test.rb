@@ -27,7 +27,7 @@ class SignaturesTest < TavolaTest
     builder = RBS::DefinitionBuilder.new(env: loaded)
     [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Log::Reader, Tavola::Log::Drain,
      Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Watch,
-     Tavola::Tags].each do |owner|
+     Tavola::Tags, Tavola::Transaction].each do |owner|
       name = RBS::Namespace.parse("::#{owner.name}").to_type_name
       typed = builder.build_instance(name).methods.keys
       assert_equal [], owner.public_instance_methods(false) - typed, owner.name

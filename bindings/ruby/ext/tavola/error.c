@@ -38,6 +38,8 @@ static struct {
     {TAVOLA_ERR_SINK, "SinkError", 0},
     {TAVOLA_ERR_COMPUTE, "NotComputedError", 0},
     {TAVOLA_ERR_BUSY, "BusyError", 0},
+    {TAVOLA_ERR_TOO_MANY_CHANGES, "TooManyChangesError", 0},
+    {TAVOLA_CONFLICT, "ConflictError", 0},
 };
 
 #define CLASS_COUNT (sizeof classes / sizeof classes[0])
@@ -49,11 +51,14 @@ static VALUE class_of(tavola_status status) {
   return tvl_error;
 }
 
-// `TAVOLA_ERR_FULL` is the symbol :FULL.
+// `TAVOLA_ERR_FULL` is the symbol :FULL, and `TAVOLA_CONFLICT` is :CONFLICT.
 static VALUE symbol_of(tavola_status status) {
+  static const char *const prefixes[] = {"TAVOLA_ERR_", "TAVOLA_"};
   const char *name = tavola_status_name(status);
-  static const char prefix[] = "TAVOLA_ERR_";
-  if (strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
+  for (size_t i = 0; i < 2; i++) {
+    size_t len = strlen(prefixes[i]);
+    if (strncmp(name, prefixes[i], len) == 0) name += len;
+  }
   return ID2SYM(rb_intern(name));
 }
 
@@ -74,6 +79,13 @@ void tvl_raise_closed(const char *what) {
 
 void tvl_raise_not_computed(VALUE text) {
   rb_exc_raise(error_with(not_computed, TAVOLA_ERR_COMPUTE, text));
+}
+
+// A conflict is an answer of the library and no error of it, so it has no sentence there.
+void tvl_raise_conflict(void) {
+  static const char text[] =
+      "another process has changed a key that the transaction has read; begin it again";
+  rb_exc_raise(error_with(class_of(TAVOLA_CONFLICT), TAVOLA_CONFLICT, rb_utf8_str_new_cstr(text)));
 }
 
 void tvl_init_errors(void) {

@@ -26,6 +26,9 @@ unless lib
         'TAVOLA_INCLUDE_DIR to the folders that hold them.'
 end
 
+# Ruby 3.3 and newer may move a thread to another thread of the system.
+have_func('rb_thread_lock_native_thread', 'ruby/thread.h')
+
 $VPATH << '$(srcdir)'
 $INCFLAGS = "-I#{include} #{$INCFLAGS}"
 $CFLAGS = "#{$CFLAGS} -std=gnu11 -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden"

@@ -110,6 +110,7 @@ void Init_tavola(void) {
   tvl_init_each();
   tvl_init_tags();
   tvl_init_lease();
+  tvl_init_txn();
   tvl_init_watch();
   tvl_init_stats();
   tvl_init_queue();

@@ -69,6 +69,7 @@ void tvl_init_errors(void);
 NORETURN(void tvl_raise(tavola_status status));
 NORETURN(void tvl_raise_closed(const char *what));
 NORETURN(void tvl_raise_not_computed(VALUE text));
+NORETURN(void tvl_raise_conflict(void));
 // Raises if the status is an error, and returns it otherwise.
 static inline tavola_status tvl_check(tavola_status status) {
   if (RB_UNLIKELY(status < 0)) tvl_raise(status);
@@ -124,6 +125,7 @@ void tvl_init_bulk(void);
 void tvl_init_each(void);
 void tvl_init_tags(void);
 void tvl_init_lease(void);
+void tvl_init_txn(void);
 void tvl_init_watch(void);
 void tvl_init_stats(void);
 void tvl_init_queue(void);

@@ -73,6 +73,11 @@ module Tavola
   #   class NotComputedError < Error; end
   #   # A lock of the table was not free within `lock_timeout`. Nothing was done.
   #   class BusyError < Error; end
+  #   # A transaction changes more than 65,536 keys.
+  #   class TooManyChangesError < Error; end
+  #   # Another process has changed a key that a transaction with `once: true` had read. Nothing was
+  #   # changed.
+  #   class ConflictError < Error; end
   #   # The object is closed.
   #   class ClosedError < Error; end
 end

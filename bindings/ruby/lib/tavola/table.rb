@@ -7,6 +7,7 @@ require 'tavola/table/hash'
 require 'tavola/table/tags'
 require 'tavola/table/computing'
 require 'tavola/table/locking'
+require 'tavola/table/transacting'
 require 'tavola/table/state'
 
 module Tavola
