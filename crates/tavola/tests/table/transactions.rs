@@ -107,6 +107,30 @@ fn a_change_meanwhile_is_a_conflict() {
 }
 
 #[test]
+fn a_key_that_was_read_with_two_values_is_a_conflict() {
+    for table in tables() {
+        // With a write, with two keys that are read, and with one.
+        for (writes, reads_another) in [(true, false), (false, true), (false, false)] {
+            table.set("a", "1").unwrap();
+            let mut t = table.begin(Begin::Optimistic).unwrap();
+            assert_eq!(t.get("a").unwrap().unwrap(), b"1");
+            table.set("a", "2").unwrap();
+            assert_eq!(t.get("a").unwrap().unwrap(), b"2");
+            if writes {
+                t.add_number("a", 1).unwrap();
+            }
+            if reads_another {
+                t.get("b").unwrap();
+            }
+            // It has the first value again when the commit compares.
+            table.set("a", "1").unwrap();
+            assert!(!t.commit().unwrap());
+            assert_eq!(get(&table, "a").unwrap(), "1");
+        }
+    }
+}
+
+#[test]
 fn in_a_table_with_versions_the_same_value_set_again_is_a_conflict() {
     for (has_versions, commits) in [(true, false), (false, true)] {
         let options = Table::options().max_size(1 << 20).versions(has_versions);

@@ -33,6 +33,8 @@ pub struct Transaction<'t> {
     /// The savepoints that are valid: the length of `log` when each was set.
     savepoints: Vec<usize>,
     is_read_only: bool,
+    /// A key was read twice, and had changed in between.
+    saw_two_values: bool,
     _turn: Option<Turn<'t>>,
     /// The turn is noted in this thread.
     _not_send: PhantomData<*const ()>,
@@ -62,6 +64,7 @@ impl<'t> Transaction<'t> {
             log: Vec::new(),
             savepoints: Vec::new(),
             is_read_only,
+            saw_two_values: false,
             _turn: turn,
             _not_send: PhantomData,
         }
@@ -291,7 +294,7 @@ impl<'t> Transaction<'t> {
     pub fn commit(self) -> Result<bool> {
         match self.work.writes.is_empty() {
             true => self.end_unchanged(),
-            false => self.core.commit(&self.work),
+            false => Ok(!self.saw_two_values && self.core.commit(&self.work)?),
         }
     }
 
@@ -307,8 +310,8 @@ impl<'t> Transaction<'t> {
     /// Returns whether all keys are as this transaction has read them. A single key needs no
     /// comparison: it was so at one moment.
     fn end_unchanged(mut self) -> Result<bool> {
-        if self.work.reads.len() < 2 {
-            return Ok(true);
+        if self.saw_two_values || self.work.reads.len() < 2 {
+            return Ok(!self.saw_two_values);
         }
         self.work.writes.clear();
         self.core.commit(&self.work)
@@ -322,8 +325,9 @@ impl<'t> Transaction<'t> {
             self.core
                 .seen(there.version, there.attributes.flags, &value)
         });
-        // The first look counts: if the key has changed since, the commit finds it.
-        self.work.reads.entry(key.to_vec()).or_insert(seen);
+        // The commit compares with one value only, and the key may have changed back until then.
+        let first = *self.work.reads.entry(key.to_vec()).or_insert(seen);
+        self.saw_two_values |= first != seen;
         Ok(there.map(|there| (value, there.attributes)))
     }
 
