@@ -1,6 +1,6 @@
 package BenchCalls;
 
-# What one call costs: get and set of 100,000 keys, by each way.
+# Measures the cost of one call: get and set of 100,000 keys, by each way.
 
 use strict;
 use warnings;

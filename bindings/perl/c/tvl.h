@@ -1,5 +1,5 @@
 /*
- * What the C files of the binding share: handles, values, errors and options.
+ * Declarations for all C files of the binding: handles, values, errors and options.
  *
  * Perl calls `croak` by `longjmp`, and a callback of the library must return. So callbacks here
  * use plain `malloc` and call nothing of Perl; the values are built when the library has returned.

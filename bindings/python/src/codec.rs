@@ -40,7 +40,7 @@ impl Encoded<'_> {
     }
 }
 
-/// What a table does with objects that are not text, bytes or numbers.
+/// How a table treats objects that are not text, bytes or numbers.
 pub enum Serializer {
     /// JSON, and nothing else.
     Json,

@@ -119,7 +119,7 @@ pub fn wait_in_slices(
     }
 }
 
-/// What a caller of `ask` gets: the outcome, the value, and the lease, the wait, or the sentence.
+/// The result of `ask`: the outcome, the value, and the lease, the wait, or the sentence.
 type Answer<'py> = (
     &'static str,
     Option<Bound<'py, PyAny>>,

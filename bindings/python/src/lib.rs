@@ -1,6 +1,6 @@
 //! The extension module `tavola._tavola`: tables, leases, queues and logs for Python.
 //!
-//! What needs speed or the library is here; what reads better in Python is in `python/tavola`.
+//! Code that needs speed or the library is here; the rest is in `python/tavola`.
 
 mod cell;
 mod codec;

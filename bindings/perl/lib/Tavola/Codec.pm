@@ -74,8 +74,8 @@ sub encode {
     return $self->{compress}->($value);
 }
 
-# What a known serializer has not written, such as a counter or a value of another program, is
-# returned as it is. An error of the caller's own function is thrown.
+# A value that a known serializer has not written, such as a counter or a value of another program,
+# is returned as it is. An error of the caller's own function is thrown.
 sub decode {
     my ($self, $value) = @_;
     return $value if !defined $value || ref $value;

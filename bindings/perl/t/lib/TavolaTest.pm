@@ -1,7 +1,7 @@
 package TavolaTest;
 
-# What the tests share: a folder of tables that goes away, children that are waited for, and a look
-# at what was left behind.
+# Helpers of the tests: a temporary folder of tables, children that are waited for, and a check that
+# nothing is left behind.
 
 use strict;
 use warnings;

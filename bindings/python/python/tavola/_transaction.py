@@ -111,7 +111,7 @@ def _run_again(table, hows, function):
     for how in hows:
         t = table._begin(how)
         try:
-            # What a failed run has written is undone, so that the commit only compares.
+            # The writes of a failed run are undone, so that the commit only compares.
             start = t.savepoint()
             result = function(t)
         except Abort as abort:

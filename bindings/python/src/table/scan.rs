@@ -14,7 +14,7 @@ const CHUNK: usize = 256;
 /// How many bytes of them, at least, end a chunk.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// What an iterator returns for each entry.
+/// The result of an iterator for each entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Keys,
