@@ -8,6 +8,8 @@
 compile_error!("tavola runs on 64-bit Linux only");
 
 pub(crate) mod clock;
+#[allow(dead_code)]
+pub(crate) mod disk;
 pub(crate) mod event;
 pub(crate) mod file;
 pub(crate) mod futex;

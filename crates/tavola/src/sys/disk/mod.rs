@@ -1,0 +1,58 @@
+//! The disk as the journal sees it: one directory, its files, and what is sure to survive a power
+//! failure.
+//!
+//! [`HomeDir`] is the directory of a durable table. The real one ([`RealHome`]) makes system calls;
+//! the simulated one (`simulated`, for tests) keeps everything in memory, and can say what may be
+//! left of it after a power failure.
+//!
+//! What a power failure leaves, as all file systems of Linux promise it, and no more:
+//!
+//! - Bytes written before [`DiskFile::sync_data`] returned are there. Of later writes, any subset of
+//!   the sectors of 512 bytes is there, and each sector is old or new.
+//! - Names that were created, renamed or removed before [`HomeDir::sync`] returned are so. Of later
+//!   changes of names, any subset has happened; a rename happens whole or not at all.
+//! - A file has the length that it had at its last `sync_data`, or a later one.
+//! - A failed `sync_data` promises nothing about anything written before it, also if it is called
+//!   again and succeeds.
+
+mod real;
+
+pub(crate) use real::RealHome;
+
+use std::io;
+use std::sync::Arc;
+
+/// The directory of a durable table. Names have no slash.
+pub(crate) trait HomeDir: Send + Sync {
+    /// Opens a file for reading and writing.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Creates an empty file, for reading and writing. Fails with `AlreadyExists` if there is one.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Gives a file another name, and removes the file that had it.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a name.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Returns all names, in no order.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// Returns when all changes of names survive a power failure.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A file of the directory.
+pub(crate) trait DiskFile: Send + Sync {
+    fn len(&self) -> io::Result<u64>;
+
+    /// Reads from `offset` on. Returns fewer bytes than asked for only at the end of the file.
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes all bytes at `offset`.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Returns when all bytes that were written, by any process, survive a power failure.
+    fn sync_data(&self) -> io::Result<()>;
+}
