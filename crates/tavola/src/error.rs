@@ -94,6 +94,32 @@ pub enum Error {
         /// Their size.
         bytes: u64,
     },
+    /// The key is longer than those of a durable table may be: 8192 bytes.
+    KeyTooLong {
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// The change was made, but may not survive a power failure, as the disk failed; or it was not
+    /// made, as the disk had failed before. Reads go on.
+    NotDurable {
+        /// The directory of the table.
+        path: PathBuf,
+        /// The error of the disk.
+        source: io::Error,
+    },
+    /// The files of a durable table are damaged.
+    DamagedJournal {
+        /// The file.
+        path: PathBuf,
+        /// What was found, and where.
+        why: String,
+    },
+    /// The table is in the shared memory of processes that this one cannot reach: those of another
+    /// container, or those that still use a removed file.
+    InUseElsewhere {
+        /// The directory of the table.
+        path: PathBuf,
+    },
     /// The table has fixed lengths of keys and values, and accepts no others.
     Lengths {
         /// The length of its keys in bytes.
@@ -221,6 +247,24 @@ impl fmt::Display for Error {
                 "the bytes do not match the type of the typed table: {source}; \
                  read the key with the type it was set with"
             ),
+            Self::NotDurable { path, source } => write!(
+                f,
+                "the disk of {} failed ({source}): writes are refused until a snapshot succeeds; \
+                 free the disk or move the table, then run: tavola snapshot {0}",
+                Shown(path)
+            ),
+            Self::DamagedJournal { path, why } => write!(
+                f,
+                "{} is damaged ({why}); look with: tavola journal --verify, and to accept the loss \
+                 of what follows run: tavola repair --cut",
+                Shown(path)
+            ),
+            Self::InUseElsewhere { path } => write!(
+                f,
+                "{} is in use by processes whose shared memory this process cannot reach; end \
+                 them, or run all in the same /dev/shm (in containers: --ipc or a common mount)",
+                Shown(path)
+            ),
             Self::NotComputed { why, retry } => write!(
                 f,
                 "the last attempt to compute the value failed ({why}); try again in {retry:?}"
@@ -298,6 +342,11 @@ impl Error {
                 "key and value together have {bytes} bytes, more than 4294967295; split the \
                 value over several keys"
             ),
+            Self::KeyTooLong { bytes } => write!(
+                f,
+                "the key has {bytes} bytes; keys of a durable table have at most 8192: shorten it, \
+                 for example to a hash"
+            ),
             Self::Lengths { key, value } => write!(
                 f,
                 "the table accepts only keys of {key} bytes and values of {value} bytes; use \
@@ -343,7 +392,9 @@ impl Error {
             Self::Aborted => write!(f, "the transaction was aborted; nothing was changed"),
             Self::TransactionTooLarge { limit } => write!(
                 f,
-                "a transaction changes at most {limit} keys; use several transactions, or set_many"
+                "a transaction changes at most {limit} keys, and in a durable table at most as many \
+                 as their names fit into half of the journal's memory; use several transactions, \
+                 or set_many"
             ),
             Self::NotACounter => write!(
                 f,
@@ -374,6 +425,10 @@ impl Error {
             | Self::BadOption { .. }
             | Self::TooManyParticipants { .. }
             | Self::TooLarge { .. }
+            | Self::KeyTooLong { .. }
+            | Self::NotDurable { .. }
+            | Self::DamagedJournal { .. }
+            | Self::InUseElsewhere { .. }
             | Self::Lengths { .. }
             | Self::NoUids => unreachable!("others write its sentence"),
         }
@@ -384,7 +439,10 @@ impl Error {
     /// Returns the `errno` of the system, if there was one.
     pub fn os_error(&self) -> Option<i32> {
         match self {
-            Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
+            Self::Permission { source, .. }
+            | Self::Io { source, .. }
+            | Self::NotDurable { source, .. }
+            | Self::Sink { source } => {
                 let advised = source.get_ref().and_then(|inner| inner.downcast_ref());
                 source
                     .raw_os_error()
@@ -431,7 +489,10 @@ fn is_advised(source: &io::Error) -> bool {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Permission { source, .. } | Self::Io { source, .. } | Self::Sink { source } => {
+            Self::Permission { source, .. }
+            | Self::Io { source, .. }
+            | Self::NotDurable { source, .. }
+            | Self::Sink { source } => {
                 Some(source)
             }
             Self::Compute { source } | Self::Codec { source } => Some(source.as_ref()),

@@ -152,6 +152,8 @@ mod engine;
 mod error;
 mod index;
 #[forbid(unsafe_code)]
+mod journal;
+#[forbid(unsafe_code)]
 mod layout;
 #[forbid(unsafe_code)]
 mod lock;
@@ -188,7 +190,7 @@ pub use table::{
     Watch,
 };
 pub use values::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Entry, Expiry, Latencies,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, Entry, Expiry, Latencies,
     LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
 };
 

@@ -2,10 +2,10 @@
 //! memcached.
 
 /// The most digits of a counter.
-pub(super) const DIGITS: usize = 20;
+pub(crate) const DIGITS: usize = 20;
 
 /// Returns the digits of a number.
-pub(super) fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
+pub(crate) fn decimal(number: u64, digits: &mut [u8; DIGITS]) -> &[u8] {
     let mut at = DIGITS;
     let mut rest = number;
     loop {

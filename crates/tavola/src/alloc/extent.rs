@@ -393,6 +393,10 @@ fn kind_of(region: &Region, run: PageRun) -> Option<ExtentKind> {
         let len = match kind {
             ExtentKind::QueuePool => region.queue_pool_head(base).verify().map(|pool| pool.len),
             ExtentKind::Log => region.log_head(base).verify().map(|log| log.len),
+            ExtentKind::Journal => {
+                let sizes = region.journal_head(base).verify();
+                sizes.map(|sizes| sizes.len())
+            }
         };
         len.is_some_and(|len| len.div_ceil(PAGE) == u64::from(run.pages))
     })

@@ -250,6 +250,17 @@ impl<'a> Item<'a> {
         self.key_len
     }
 
+    /// Returns the bytes of the value, if it is not a counter.
+    pub(crate) fn value_len(&self) -> u64 {
+        self.value_len
+    }
+
+    /// Returns the number of a counter.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.is_counter()
+            .then(|| self.counter().load(Ordering::Relaxed))
+    }
+
     /// Returns the bytes of key and value; a counter counts as eight.
     pub(crate) fn payload(&self) -> u64 {
         self.key_len + self.value_len

@@ -58,7 +58,7 @@ pub(crate) use capacity::{
     set as set_capacity, within_reach,
 };
 pub(crate) use chain::{Chain, reclaim_pages};
-pub(crate) use decimal::decimal_u64;
+pub(crate) use decimal::{DIGITS, decimal, decimal_u64};
 pub(crate) use extent::{Extents, build_extent, extent_names, find_extent};
 pub(crate) use item::Item;
 pub(crate) use max_size::{damaged_max_size, raise_max_size};
@@ -103,6 +103,10 @@ pub(crate) enum Need {
     Directory { shard: u32, entries: u32 },
     /// A shard's uid directory that is backed further.
     UidDirectory { shard: u32 },
+    /// Room for so many bytes in the journal.
+    Journal { bytes: u64 },
+    /// The pieces of a value in the journal once more.
+    Pieces,
 }
 
 /// The result of a step under a lock.

@@ -13,7 +13,7 @@ use super::core::Core;
 use super::request::{Metadata, NEXT, WriteRequest};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Why, change_field, publish_copy};
+use crate::index::{Field, Why, change_field, publish_copy};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::values::{Attributes, Expiry};
 use std::time::{Duration, SystemTime};
@@ -166,7 +166,7 @@ impl Core {
             let item = found.item(lock)?;
             let had = item.shown();
             if let Some(word) = item.expiry_word() {
-                change_field(lock, hash, word, expiry_ms);
+                change_field(lock, hash, &item, word, Field::Expiry(expiry_ms))?;
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, FLAG_EXPIRY, expiry_ms)?;

@@ -9,7 +9,7 @@ use super::effort::Effort;
 use crate::alloc::{
     Chain, Need, find_orphans, free_orphans, give_back, provision, recompute_overhead,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, corrupt};
 use crate::layout::{BUCKETS, DIR_INLINE, large_split};
 use crate::lock::Me;
 use crate::recover::reclaim;
@@ -37,6 +37,9 @@ impl Core {
                 let back = || self.back_uid_directory(shard, me);
                 self.back_outside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
             }
+            Need::Journal { bytes } => self.make_room_in_journal(me, bytes),
+            // Whoever sends pieces sends them again.
+            Need::Pieces => corrupt("the journal"),
         }
     }
 

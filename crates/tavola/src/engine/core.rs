@@ -9,12 +9,16 @@ use super::effort::Effort;
 use super::request::UidPolicy;
 use crate::alloc::{Need, Step, Stop};
 use crate::error::{Error, Result, corrupt};
+use crate::journal::JournalFiles;
 use crate::layout::Participant;
 use crate::lock::{Me, Membership, ShardLock, tally};
 use crate::recover::{lock_shard, reclaim, reclaim_dead, reclaim_participant};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
+use crate::sys::disk::DirLock;
+use crate::values::Durability;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// After how many rounds of one operation a cache reclaims one page more at once, and the most
 /// pages at once: a segment, a page for the item, a chunk of uids.
@@ -47,6 +51,12 @@ pub(crate) struct Core {
     pub(crate) due: Due,
     /// A number that no other table in this process ever had.
     pub(crate) number: u64,
+    /// Of a durable table: the files of its journal.
+    pub(crate) journal: Option<Arc<JournalFiles>>,
+    /// The lock of its directory: dropped when nothing uses the files any more.
+    pub(crate) home_lock: Option<DirLock>,
+    /// What a returned write means in this handle.
+    pub(crate) durability: Durability,
 }
 
 /// The number of the next table that this process opens.
@@ -68,6 +78,9 @@ impl Core {
             cannot_attach: W32::new(0),
             due: Due::new(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
+            journal: None,
+            home_lock: None,
+            durability: Durability::default(),
         }
     }
 
@@ -132,10 +145,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn after_first_try<T>(&self, me: Me, outcome: Step<T>) -> Option<Result<T>> {
         match outcome {
-            Ok(value) => {
-                self.after_step(me);
-                Some(Ok(value))
-            }
+            Ok(value) => Some(self.after_step(me).map(|()| value)),
             Err(Stop::Fail(error)) => Some(Err(error)),
             Err(Stop::Need(_)) => None,
         }
@@ -167,10 +177,7 @@ impl Core {
             let outcome = step(&lock);
             drop(lock);
             match outcome {
-                Ok(value) => {
-                    self.after_step(me);
-                    return Ok(value);
-                }
+                Ok(value) => return self.after_step(me).map(|()| value),
                 Err(Stop::Fail(error)) => return Err(error),
                 Err(Stop::Need(need)) => {
                     let fetched = self.fetch(need, me);
@@ -179,7 +186,10 @@ impl Core {
                         // otherwise reclaim one of them again and again.
                         Need::Pages(count) => Some(count.max((rounds / IN_VAIN).min(MOST_AT_ONCE))),
                         // Evicting keys makes no room for directories.
-                        Need::Directory { .. } | Need::UidDirectory { .. } => None,
+                        Need::Directory { .. }
+                        | Need::UidDirectory { .. }
+                        | Need::Journal { .. }
+                        | Need::Pieces => None,
                     };
                     rounds += 1;
                     if rounds == MOST_ROUNDS {

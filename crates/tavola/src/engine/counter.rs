@@ -72,7 +72,7 @@ impl Core {
                     return place(lock, &request, spot, number);
                 }
                 end_of_changed(lock, key, item.expiry_ms());
-                change_word(lock, Some(hash), word, number);
+                change_word(lock, Some(hash), found.item_ref, word, number)?;
                 found.mark_accessed(lock);
                 return Ok(CountResult::Now(number));
             }
@@ -134,11 +134,7 @@ fn place(
     let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
         write_counter(lock, key, number, hint, &stamp)
     })?;
-    let new = New {
-        item_ref,
-        payload: key.len() + 8,
-        hint,
-    };
+    let new = New::small(item_ref, key.len() + 8, hint);
     publish(lock, request.hash, spot, new, Why::Set, || ())?;
     Ok(CountResult::Now(number))
 }

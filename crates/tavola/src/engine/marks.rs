@@ -9,7 +9,7 @@ use super::core::Core;
 use super::request::{WriteCondition, WriteRequest};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
-use crate::index::{Why, change_field, publish_copy};
+use crate::index::{Field, Why, change_field, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
 use crate::values::{Condition, MARKS, Marks, Stored};
@@ -46,7 +46,7 @@ impl Core {
                 return Ok(Some(marks));
             }
             if let Some(field) = field {
-                change_field(lock, hash, field, new);
+                change_field(lock, hash, &item, field, Field::Client(new))?;
             } else {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, FLAG_CLIENT, new)?;

@@ -100,11 +100,7 @@ impl Core {
             }
             let hint = take_uid(lock)?;
             let item_ref = write_tag(lock, name, hint).inspect_err(|_| free_uid(lock, hint))?;
-            let new = New {
-                item_ref,
-                payload: name.len(),
-                hint,
-            };
+            let new = New::small(item_ref, name.len(), hint);
             publish(lock, hash, spot, new, Why::Tag, || ())?;
             mark_use(lock, hint);
             lock.head.tags.add_owned(1);

@@ -18,8 +18,11 @@ use super::effort::Effort;
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
-use crate::error::{Result, corrupt};
-use crate::index::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
+use crate::error::{Error, Result, corrupt};
+use crate::index::{
+    Hash, New, Pending, Spot, find, finish, is_lost, of_value, pend, record_pending, undo,
+};
+use crate::journal::{Appended, Draft, Kind, is_kept, most_inline, record_all};
 use crate::layout::{COMMITS, CommitWord};
 use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
 use crate::recover::{lock_shards, reclaim_dead};
@@ -78,10 +81,32 @@ struct Plan<'w> {
     change: &'w Change,
     /// The pages of a large value.
     chain: Option<Chain<'w>>,
+    /// In a durable table: where the first piece of the value is in the journal; 0: nowhere.
+    pieces: u64,
     /// What its slot leads to during the commit, or `None` if there is nothing to change.
     pending: Option<Pending>,
     /// The lease that its removal has ended.
     ended: Option<u32>,
+}
+
+impl Plan<'_> {
+    /// Returns how many bytes it has at most in a record.
+    fn inline_bytes(&self) -> usize {
+        const HEAD: usize = 64;
+        let beside = match self.change {
+            Change::Set { value, tags, .. } => {
+                let value = if self.pieces == 0 && self.chain.is_none() {
+                    value.len()
+                } else {
+                    0
+                };
+                // Names of tags are rarely this long.
+                value + tags.as_ref().map_or(0, |tags| 64 * tags.len())
+            }
+            Change::Remove => 0,
+        };
+        HEAD + self.key.len() + beside
+    }
 }
 
 impl Core {
@@ -102,6 +127,7 @@ impl Core {
             true => None,
             false => Some(Commit::open(self, me)?),
         };
+        let mut draft = self.draft_for(me, &mut plans)?;
         let mut effort = Effort::holding();
         for round in 0..MOST_ROUNDS {
             let locks = self.lock_all(&shards, me)?;
@@ -111,14 +137,12 @@ impl Core {
             let Some(commit) = &commit else {
                 return Ok(true);
             };
-            let outcome = self.change_all(&locks, &mut plans, commit);
+            let outcome = self.change_all(&locks, &mut plans, commit, &mut draft);
             drop(locks);
             match outcome {
-                Ok(()) => {
-                    self.after_commit(me, &plans);
-                    return Ok(true);
-                }
+                Ok(()) => return self.after_commit(me, &plans).map(|()| true),
                 Err(Stop::Fail(error)) => return Err(error),
+                Err(Stop::Need(Need::Pieces)) => draft = self.draft_for(me, &mut plans)?,
                 Err(Stop::Need(need)) => self.fetch_more(me, need, round, &mut effort)?,
             }
         }
@@ -149,6 +173,7 @@ impl Core {
                 hash: Hash::of(self.region(), key),
                 change,
                 chain,
+                pieces: 0,
                 pending: None,
                 ended: None,
             });
@@ -175,6 +200,7 @@ impl Core {
         locks: &ShardLocks<'_>,
         plans: &mut [Plan<'w>],
         commit: &Commit<'_>,
+        draft: &mut Draft,
     ) -> Step<()> {
         for at in 0..plans.len() {
             let lock = locks.of(plans[at].hash.shard());
@@ -182,7 +208,9 @@ impl Core {
                 return undo_all(locks, &mut plans[..at]).and(Err(stop));
             }
         }
-        commit.decide();
+        if let Err(stop) = commit.decide(locks, plans, draft) {
+            return undo_all(locks, plans).and(Err(stop));
+        }
         // Damage does not keep the other keys from their new items.
         let mut outcome = Ok(());
         for plan in plans {
@@ -214,13 +242,11 @@ impl Core {
                     uid_policy: self.uid_policy,
                     metadata: Some(&metadata),
                 };
-                Some(write_item(
-                    lock,
-                    &request,
-                    &spot,
-                    value,
-                    plan.chain.as_ref(),
-                )?)
+                let new = write_item(lock, &request, &spot, value, plan.chain.as_ref())?;
+                Some(New {
+                    pieces: plan.pieces,
+                    ..new
+                })
             }
         };
         plan.pending = Some(pend(lock, plan.hash, spot, new, commit.number)?);
@@ -237,17 +263,44 @@ impl Core {
         let wanted = match need {
             Need::Pages(count) => Some(count),
             Need::Directory { .. } | Need::UidDirectory { .. } => None,
+            Need::Journal { .. } | Need::Pieces => None,
         };
         let fetched = self.fetch(need, me);
         self.or_make_room(me, None, effort, wanted, fetched)?;
         Ok(())
     }
 
-    fn after_commit(&self, me: Me, plans: &[Plan<'_>]) {
+    fn after_commit(&self, me: Me, plans: &[Plan<'_>]) -> Result<()> {
         for plan in plans {
             wake_at(self.region(), plan.hash.shard(), plan.ended);
-            self.after_step(me);
         }
+        plans.iter().try_for_each(|_| self.after_step(me))
+    }
+
+    /// Returns a record with room for all changes. Values that are too large for it are sent before,
+    /// in pieces.
+    fn draft_for(&self, me: Me, plans: &mut [Plan<'_>]) -> Result<Draft> {
+        let mut draft = Draft::default();
+        if !self.region().is_journaled() {
+            return Ok(draft);
+        }
+        let inline: usize = plans.iter().map(|plan| plan.inline_bytes()).sum();
+        let most = most_inline(self.region()) as usize;
+        for plan in plans.iter_mut() {
+            if let Change::Set { value, .. } = plan.change
+                && (plan.chain.is_some() || inline > most)
+            {
+                plan.pieces = self.send_pieces(me, value)?;
+            }
+        }
+        let bytes: usize = plans.iter().map(|plan| plan.inline_bytes()).sum();
+        if bytes > most {
+            return Err(Error::TransactionTooLarge {
+                limit: MOST_CHANGES as u32,
+            });
+        }
+        draft.reserve(bytes);
+        Ok(draft)
     }
 
     /// Returns how a value looks that a transaction reads.
@@ -275,11 +328,7 @@ fn write_item(
         Some(chain) => write_large(lock, chain, key, value, hint, &stamp),
         None => write_small(lock, key, value, hint, &stamp),
     })?;
-    Ok(New {
-        item_ref,
-        payload: key.len() + value.len(),
-        hint,
-    })
+    Ok(New::small(item_ref, key.len() + value.len(), hint))
 }
 
 /// Leads the slot of one key to its new item, after the commit.
@@ -340,11 +389,50 @@ fn holds(lock: &ShardLock<'_>, read: &Read<'_>, value: &mut Vec<u8>) -> Step<boo
     Ok(value.len() == seen.len && of_value(lock.region, value) == seen.token)
 }
 
+/// Records the changes of all keys and commits.
+fn record_changes(
+    region: &Region,
+    commit: &Appended<'_>,
+    plans: &[Plan<'_>],
+    draft: &mut Draft,
+    me: Me,
+) -> Step<()> {
+    write_changes(region, plans, draft)?;
+    if draft.changes() == 0 {
+        commit.place.store(commit.word, Ordering::Release);
+        return Ok(());
+    }
+    record_all(region, me, commit, draft, |draft| {
+        let stale = |plan: &Plan<'_>| plan.pieces != 0 && !is_kept(region, plan.pieces);
+        if plans.iter().any(stale) {
+            return Err(Stop::Need(Need::Pieces));
+        }
+        let lost = |plan: &Plan<'_>| {
+            let new = plan.pending.as_ref().and_then(|pending| pending.new);
+            new.is_some_and(|new| is_lost(region, new.item_ref))
+        };
+        if !plans.iter().any(lost) {
+            return Ok(false);
+        }
+        write_changes(region, plans, draft)?;
+        Ok(true)
+    })
+}
+
+fn write_changes(region: &Region, plans: &[Plan<'_>], draft: &mut Draft) -> Step<()> {
+    draft.begin(Kind::Commit);
+    for pending in plans.iter().filter_map(|plan| plan.pending.as_ref()) {
+        record_pending(region, draft, pending)?;
+    }
+    Ok(())
+}
+
 /// A commit word that this thread has.
 struct Commit<'a> {
     word: &'a W64,
     number: u32,
     owner: u32,
+    me: Me,
 }
 
 impl<'a> Commit<'a> {
@@ -367,6 +455,7 @@ impl<'a> Commit<'a> {
                         word,
                         number,
                         owner: me.id(),
+                        me,
                     });
                 }
             }
@@ -383,12 +472,28 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Commits: this store changes all keys.
-    fn decide(&self) {
+    /// Commits: one store changes all keys. In a durable table it is recorded.
+    fn decide(
+        &self,
+        locks: &ShardLocks<'_>,
+        plans: &[Plan<'_>],
+        draft: &mut Draft,
+    ) -> Step<()> {
         let owner = self.owner;
-        // Pairs with the acquire in `index::pending`.
-        self.word
-            .store(CommitWord::Committed { owner }.encode(), Ordering::Release);
+        let committed = CommitWord::Committed { owner }.encode();
+        let Some(region) = plans.first().map(|plan| locks.of(plan.hash.shard()).region) else {
+            return Ok(());
+        };
+        if !region.is_journaled() {
+            // Pairs with the acquire in `index::pending`.
+            self.word.store(committed, Ordering::Release);
+            return Ok(());
+        }
+        let change = Appended {
+            place: self.word,
+            word: committed,
+        };
+        record_changes(region, &change, plans, draft, self.me)
     }
 }
 

@@ -67,12 +67,12 @@ impl Core {
             let shard = UidPlace::of(hint.uid(), self.region().geometry().shards_log2).shard;
             let changed = self.locked(shard, me, |lock| {
                 // If the key may be watched, it must be known which key changes, so it is written
-                // by key.
-                let place = (!is_watched(lock))
+                // by key. So it is if changes are recorded.
+                let place = (!is_watched(lock) && !lock.region.is_journaled())
                     .then(|| word_by_uid(lock, hint))
                     .flatten();
                 if let Some(place) = place {
-                    change_word(lock, None, place, u64::from_ne_bytes(word));
+                    change_word(lock, None, 0, place, u64::from_ne_bytes(word))?;
                 }
                 Ok(place.is_some())
             })?;

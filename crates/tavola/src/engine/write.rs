@@ -16,12 +16,13 @@ use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
 use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
-use crate::alloc::{Chain, Stamp, Step, free_uid, take_uid, write_large, write_small};
+use crate::alloc::{Need, Stop, Chain, Stamp, Step, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::{
     Hash, New, PriorSegment, Spot, Why, change_word, drop_key, find, find_along, publish,
 };
 use crate::layout::{Fixed, Hint};
+use crate::journal::MOST_KEY;
 use crate::lock::ShardLock;
 
 impl Core {
@@ -104,11 +105,14 @@ impl Core {
                 && request.is_plain()
                 && let Some(place) = found.word(&lock, key)
             {
-                change_word(&lock, Some(hash), place, word);
+                let changed = change_word(&lock, Some(hash), found.item_ref, place, word);
                 found.mark_accessed(&lock);
                 drop(lock);
-                self.after_step(me);
-                return Ok(Some(WriteResult::NOTHING));
+                let outcome = changed.map(|()| Some(WriteResult::NOTHING));
+                return match self.after_first_try(me, outcome) {
+                    Some(done) => done,
+                    None => self.write_slowly(request, value),
+                };
             }
             let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
             drop(lock);
@@ -144,6 +148,11 @@ impl Core {
     /// all.
     #[inline(always)]
     pub(crate) fn needs_chain(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        if key.len() > MOST_KEY && self.region().is_journaled() {
+            return Err(Error::KeyTooLong {
+                bytes: key.len() as u64,
+            });
+        }
         match self.region().fixed() {
             None => Chain::is_needed(key, value),
             Some(fixed) if fixed.fits(key, value) => Ok(false),
@@ -158,7 +167,7 @@ impl Core {
         let mut steps = StepsBack::new();
         loop {
             let mut chain = Some(self.chain(me, request.key, value)?);
-            let written = self.publish_large(request, value, &mut chain);
+            let written = self.publish_with_pieces(request, value, &mut chain);
             let is_full = matches!(written, Err(Error::Full { .. }));
             if !is_full || !self.steps_back(me, chain, &mut steps)? {
                 return written;
@@ -166,12 +175,31 @@ impl Core {
         }
     }
 
-    fn publish_large(
+    /// Publishes a large item. In a durable table the value goes to the journal before, in pieces;
+    /// once more if a snapshot begins meanwhile.
+    fn publish_with_pieces(
         &self,
         request: &WriteRequest<'_>,
         value: &[u8],
         chain: &mut Option<Chain<'_>>,
     ) -> Result<Option<WriteResult>> {
+        loop {
+            let pieces = self.send_pieces(request.participant, value)?;
+            if let Some(outcome) = self.publish_large(request, value, chain, pieces)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Returns `None` if the pieces must be sent once more.
+    #[allow(clippy::option_option, reason = "the outcome is one of a conditional write")]
+    fn publish_large(
+        &self,
+        request: &WriteRequest<'_>,
+        value: &[u8],
+        chain: &mut Option<Chain<'_>>,
+        pieces: u64,
+    ) -> Result<Option<Option<WriteResult>>> {
         let WriteRequest {
             participant: me,
             key,
@@ -181,7 +209,7 @@ impl Core {
         self.locked_with(hash.shard(), me, Effort::holding(), |lock| {
             let spot = find(lock, hash, key)?;
             if !request.condition.holds(lock, &spot)? {
-                return Ok(None);
+                return Ok(Some(None));
             }
             let built = chain
                 .as_ref()
@@ -192,19 +220,23 @@ impl Core {
                 write_large(lock, built, key, value, hint, &stamp)
             })?;
             let new = New {
-                item_ref,
-                payload: key.len() + value.len(),
-                hint,
+                pieces,
+                ..New::small(item_ref, key.len() + value.len(), hint)
             };
-            publish(lock, hash, spot, new, Why::Set, || {
+            let published = publish(lock, hash, spot, new, Why::Set, || {
                 if let Some(built) = chain.take() {
                     built.publish_pages(lock);
                 }
-            })?;
-            Ok(Some(WriteResult {
-                hint,
-                version: stamp.version,
-            }))
+            });
+            match published {
+                Err(Stop::Need(Need::Pieces)) => Ok(None),
+                outcome => outcome.map(|()| {
+                    Some(Some(WriteResult {
+                        hint,
+                        version: stamp.version,
+                    }))
+                }),
+            }
         })
     }
 
@@ -263,18 +295,15 @@ fn write_at(
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = uid_policy.kept(lock, found)?
     {
-        change_word(lock, Some(hash), place, u64::from_ne_bytes(word));
+        change_word(lock, Some(hash), found.item_ref, place, u64::from_ne_bytes(word))?;
         found.mark_accessed(lock);
         return Ok(Some(WriteResult { hint, version: 0 }));
     }
     if uid_policy == UidPolicy::Give || spot.has_fields() || request.is_given() {
         return write_with_fields(lock, request, spot, value);
     }
-    let new = New {
-        item_ref: write_small(lock, key, value, Hint::NONE, &Stamp::NONE)?,
-        payload: key.len() + value.len(),
-        hint: Hint::NONE,
-    };
+    let item_ref = write_small(lock, key, value, Hint::NONE, &Stamp::NONE)?;
+    let new = New::small(item_ref, key.len() + value.len(), Hint::NONE);
     publish(lock, hash, spot, new, Why::Set, || ())?;
     Ok(Some(WriteResult::NOTHING))
 }
@@ -294,11 +323,7 @@ fn write_with_fields(
     let (item_ref, hint) = write_with_uid(lock, request.uid_policy, &spot, |hint| {
         write_small(lock, request.key, value, hint, &stamp)
     })?;
-    let new = New {
-        item_ref,
-        payload: request.key.len() + value.len(),
-        hint,
-    };
+    let new = New::small(item_ref, request.key.len() + value.len(), hint);
     publish(lock, request.hash, spot, new, Why::Set, || ())?;
     Ok(Some(WriteResult {
         hint,

@@ -15,6 +15,10 @@ pub enum Lock {
     Queue,
     /// The turn of transactions that must not conflict.
     Turn,
+    /// The lock of the records of a journal that are in memory.
+    Journal,
+    /// A lock of the files of a journal.
+    JournalFiles,
 }
 
 impl fmt::Display for Lock {
@@ -24,6 +28,8 @@ impl fmt::Display for Lock {
             Self::Pool => write!(f, "the page pool"),
             Self::Queue => write!(f, "a queue"),
             Self::Turn => write!(f, "the turn of transactions"),
+            Self::Journal => write!(f, "the journal"),
+            Self::JournalFiles => write!(f, "the files of the journal"),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! [`make`] is that store, and [`made`] reports it to all that follow changes: the counts of the
 //! shard, and watchers. No other code stores such a word, except the code that moves a key or an
 //! item, which changes no key, and the code of transactions (`pending`), where the store of one
-//! other word changes several keys.
+//! other word changes several keys. In a durable table, the same call records the change in the
+//! journal (`record`).
 //!
 //! | change | word | leads to, or is |
 //! |---|---|---|
@@ -20,9 +21,10 @@
 
 use super::ghosts::lay_ghost;
 use super::hash::Hash;
+use super::record::{Recorded, make_recorded};
 use super::slots::{FoundKey, NewSlot};
 use super::watched::{is_watched, key_of, wake_tag, wake_watchers};
-use crate::alloc::{Step, announce, discard, discard_block, free_uid, resolve_uid};
+use crate::alloc::{Item, Step, announce, discard, discard_block, free_uid, resolve_uid};
 use crate::layout::{FLAG_TAG, Hint, PROTECTED, slot_word};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -57,13 +59,59 @@ pub(crate) struct New {
     /// Bytes of key and value.
     pub(crate) payload: usize,
     pub(crate) hint: Hint,
+    /// Of a large item in a durable table: the position of the first piece of its value in the
+    /// journal; else 0.
+    pub(crate) pieces: u64,
+}
+
+impl New {
+    /// Returns an item that is not large.
+    #[inline(always)]
+    pub(crate) fn small(item_ref: u64, payload: usize, hint: Hint) -> Self {
+        Self {
+            item_ref,
+            payload,
+            hint,
+            pieces: 0,
+        }
+    }
 }
 
 /// Changes a key, by one store. Pairs with the acquire loads of the word: a reader sees the bytes
 /// of the item that the word leads to.
 #[inline(always)]
-pub(super) fn make(_: &ShardLock<'_>, place: &W64, word: u64) {
+pub(super) fn make(
+    lock: &ShardLock<'_>,
+    place: &W64,
+    word: u64,
+    recorded: Recorded,
+) -> Step<()> {
+    if lock.region.is_journaled() {
+        return make_recorded(lock, place, word, recorded);
+    }
     place.store(word, Ordering::Release);
+    Ok(())
+}
+
+/// Stores a word of the index that changes no key.
+#[inline(always)]
+pub(super) fn lead(_: &ShardLock<'_>, place: &W64, word: u64) {
+    place.store(word, Ordering::Release);
+}
+
+/// Returns what is recorded if a key gets a new item.
+fn recorded(new: &New, why: Why) -> Recorded {
+    match why {
+        Why::Set => Recorded::Set {
+            item_ref: new.item_ref,
+            pieces: new.pieces,
+        },
+        Why::Field => Recorded::Attributes {
+            item_ref: new.item_ref,
+            shown: None,
+        },
+        _ => Recorded::Nothing,
+    }
 }
 
 /// Reports that a key has changed, and which one, if that is known.
@@ -101,7 +149,9 @@ pub(super) fn replace(
 ) -> Step<()> {
     announce(lock, new.hint, new.item_ref);
     let slot = &found.bucket.slots[found.slot];
-    make(lock, slot, slot_word(hash.tag(), new.item_ref));
+    let word = slot_word(hash.tag(), new.item_ref);
+    make(lock, slot, word, recorded(&new, why))
+        .inspect_err(|_| give_up(lock, &new, Some(found.item_ref), why))?;
     found.bucket.increment_version();
     resolve_uid(lock, new.hint, new.item_ref);
     count_replaced(lock, found, new.payload as u64);
@@ -116,26 +166,86 @@ pub(super) fn replace(
 
 /// Stores a new key in its slot, and its uid.
 #[inline(always)]
-pub(super) fn insert(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, new: New, why: Why) {
+pub(super) fn insert(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    seat: &NewSlot<'_>,
+    new: New,
+    why: Why,
+) -> Step<()> {
     announce(lock, new.hint, new.item_ref);
-    make(lock, seat.slot, slot_word(hash.tag(), new.item_ref));
+    let word = slot_word(hash.tag(), new.item_ref);
+    make(lock, seat.slot, word, recorded(&new, why))
+        .inspect_err(|_| give_up(lock, &new, None, why))?;
     resolve_uid(lock, new.hint, new.item_ref);
     count_new(lock, hash, seat, new.payload as u64);
     made(lock, Some(hash), why);
+    Ok(())
+}
+
+/// Frees a written item that could not be published, except for its chain. The key keeps the item
+/// `old`, if it has one.
+#[cold]
+#[inline(never)]
+fn give_up(lock: &ShardLock<'_>, new: &New, old: Option<u64>, why: Why) {
+    match old {
+        // A key that just gets a uid had none before.
+        Some(old) if why != Why::Uid => resolve_uid(lock, new.hint, old),
+        _ => free_uid(lock, new.hint),
+    }
+    // Damage is found again by the next who takes a block.
+    let _ = discard_block(lock, new.item_ref);
 }
 
 /// Changes the value of a key in place, if it is one word.
 #[inline(always)]
-pub(crate) fn change_word(lock: &ShardLock<'_>, hash: Option<Hash>, place: &W64, word: u64) {
-    make(lock, place, word);
+pub(crate) fn change_word(
+    lock: &ShardLock<'_>,
+    hash: Option<Hash>,
+    item_ref: u64,
+    place: &W64,
+    word: u64,
+) -> Step<()> {
+    make(lock, place, word, Recorded::Word { item_ref, word })?;
     made(lock, hash, Why::Word);
+    Ok(())
 }
 
 /// Changes a field of a key's item in place.
 #[inline(always)]
-pub(crate) fn change_field(lock: &ShardLock<'_>, hash: Hash, place: &W64, content: u64) {
-    make(lock, place, content);
+pub(crate) fn change_field(
+    lock: &ShardLock<'_>,
+    hash: Hash,
+    item: &Item<'_>,
+    place: &W64,
+    field: Field,
+) -> Step<()> {
+    let mut shown = item.shown();
+    let content = match field {
+        Field::Expiry(expiry_ms) => {
+            shown.expiry_ms = expiry_ms;
+            expiry_ms
+        }
+        Field::Client(word) => {
+            (shown.client, shown.marks) = (word as u32, (word >> 40) as u32);
+            word
+        }
+    };
+    let recorded = Recorded::Attributes {
+        item_ref: item.item_ref,
+        shown: Some(shown),
+    };
+    make(lock, place, content, recorded)?;
     made(lock, Some(hash), Why::Field);
+    Ok(())
+}
+
+/// A field of an item that changes in place, and its new content.
+#[derive(Clone, Copy)]
+pub(crate) enum Field {
+    Expiry(u64),
+    /// Flags, the number of tags, and marks.
+    Client(u64),
 }
 
 /// Lets a key lead to a copy of its item with one more field, or with other content of a field.
@@ -147,11 +257,7 @@ pub(crate) fn publish_copy(
     hint: Hint,
     why: Why,
 ) -> Step<()> {
-    let copy = New {
-        item_ref,
-        payload: found.payload as usize,
-        hint,
-    };
+    let copy = New::small(item_ref, found.payload as usize, hint);
     replace(lock, hash, found, copy, why, || ())
 }
 
@@ -163,7 +269,7 @@ pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &FoundKey<'_>, why: Why) -> 
     if lock.region.is_cache() && found.is_probationary() {
         lock.head.probationary.sub_owned(found.payload);
     }
-    remove(lock, found)?;
+    remove(lock, found, why)?;
     let is_tag = found.flags & FLAG_TAG != 0;
     if is_tag {
         lock.head.tags.sub_owned(1);
@@ -188,10 +294,16 @@ pub(super) fn expire(lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<()> {
 
 /// Removes a key and its uid. Its item may be freed after this.
 #[inline(always)]
-fn remove(lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<()> {
+fn remove(lock: &ShardLock<'_>, found: &FoundKey<'_>, why: Why) -> Step<()> {
     let hint = found.hint(lock)?;
     announce(lock, hint, found.item_ref);
-    make(lock, &found.bucket.slots[found.slot], 0);
+    let item_ref = found.item_ref;
+    let recorded = match why {
+        Why::Expire | Why::Evict => Recorded::Nothing,
+        _ => Recorded::Remove { item_ref },
+    };
+    make(lock, &found.bucket.slots[found.slot], 0, recorded)
+        .inspect_err(|_| resolve_uid(lock, hint, item_ref))?;
     found.bucket.increment_version();
     free_uid(lock, hint);
     if found.bucket.is_away(found.slot) {

@@ -62,6 +62,8 @@ mod place;
 #[forbid(unsafe_code)]
 mod read;
 #[forbid(unsafe_code)]
+mod record;
+#[forbid(unsafe_code)]
 mod seat;
 #[forbid(unsafe_code)]
 mod shrink;
@@ -83,7 +85,7 @@ mod watched;
 pub(crate) use ahead::{Ahead, PriorSegment};
 pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
 pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
-pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
+pub(crate) use commit::{Field, New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use decided::current;
 pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
 pub(crate) use evict::{evict, mark_accessed};
@@ -93,6 +95,7 @@ pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
 pub(crate) use pending::{Pending, finish, pend, undo};
 pub(crate) use place::publish;
+pub(crate) use record::{is_lost, record_pending};
 pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{

@@ -17,7 +17,7 @@
 //! it when it died and nobody has recovered the shard. So a writer never meets a change of another
 //! transaction, and the old item is not freed before the bucket version has risen.
 
-use super::commit::{New, Why, made, make};
+use super::commit::{New, Why, lead, made};
 use super::hash::Hash;
 use super::place::seat_of;
 use super::slots::{FoundKey, Spot, segment_of};
@@ -33,9 +33,9 @@ pub(crate) struct Pending {
     hash: Hash,
     change_ref: u64,
     /// The item that the key had, if any.
-    old: Option<New>,
+    pub(crate) old: Option<New>,
     /// The item that it gets, or `None` if it is removed.
-    new: Option<New>,
+    pub(crate) new: Option<New>,
 }
 
 /// Leads the slot of a key to a change: from one item to another, to none, or from none to one. If
@@ -64,11 +64,8 @@ pub(crate) fn pend(
 }
 
 fn item_of(lock: &ShardLock<'_>, found: &FoundKey<'_>) -> Step<New> {
-    Ok(New {
-        item_ref: found.item_ref,
-        payload: found.payload as usize,
-        hint: found.hint(lock)?,
-    })
+    let hint = found.hint(lock)?;
+    Ok(New::small(found.item_ref, found.payload as usize, hint))
 }
 
 /// Leads the slot to the new item, which the key has since the commit, and frees the old one. Calls
@@ -128,12 +125,12 @@ struct Seat<'a> {
 impl Seat<'_> {
     fn lead_to(&self, lock: &ShardLock<'_>, hash: Hash, item_ref: u64) {
         let place = &self.bucket.slots[self.slot];
-        make(lock, place, slot_word(hash.tag(), item_ref));
+        lead(lock, place, slot_word(hash.tag(), item_ref));
         self.bucket.increment_version();
     }
 
     fn empty(&self, lock: &ShardLock<'_>) {
-        make(lock, &self.bucket.slots[self.slot], 0);
+        lead(lock, &self.bucket.slots[self.slot], 0);
         self.bucket.increment_version();
         if self.bucket.is_away(self.slot) {
             self.bucket.set_slot_meta(self.slot, 0, false);
@@ -164,7 +161,7 @@ impl Pending {
         if let Some(item) = self.new.as_ref().or(self.old.as_ref()) {
             announce(lock, item.hint, item.item_ref);
         }
-        make(lock, slot, pending_word(self.hash.tag(), self.change_ref));
+        lead(lock, slot, pending_word(self.hash.tag(), self.change_ref));
         Ok(())
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn publish(
                     return Err(stop);
                 }
             };
-            insert(lock, hash, &seat, new, why);
+            insert(lock, hash, &seat, new, why)?;
             before_free();
             Ok(())
         }

@@ -19,6 +19,7 @@ const TOTAL: usize = count::<Superblock>()
     + count::<QueueHead>()
     + count::<LogHead>()
     + count::<SheetHead>()
+    + count::<JournalHead>()
     + count::<LeaseRecord>()
     + count::<WatchRecord>()
     + count::<CacheSample>()
@@ -53,6 +54,7 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<QueueHead>(all, at);
     let (all, at) = push::<LogHead>(all, at);
     let (all, at) = push::<SheetHead>(all, at);
+    let (all, at) = push::<JournalHead>(all, at);
     let (all, at) = push::<LeaseRecord>(all, at);
     let (all, at) = push::<WatchRecord>(all, at);
     let (all, at) = push::<CacheSample>(all, at);

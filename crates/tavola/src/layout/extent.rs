@@ -24,16 +24,18 @@ pub(crate) type ExtentName = Name<12>;
 pub(crate) enum ExtentKind {
     QueuePool,
     Log,
+    Journal,
 }
 
 impl ExtentKind {
-    pub(crate) const ALL: [Self; 2] = [Self::QueuePool, Self::Log];
+    pub(crate) const ALL: [Self; 3] = [Self::QueuePool, Self::Log, Self::Journal];
 
     /// Returns the number that stands for the kind in an entry.
     fn code(self) -> u32 {
         match self {
             Self::QueuePool => 1,
             Self::Log => 2,
+            Self::Journal => 3,
         }
     }
 
@@ -42,6 +44,7 @@ impl ExtentKind {
         match self {
             Self::QueuePool => "queue pool",
             Self::Log => "log",
+            Self::Journal => "journal",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A checksum of a few words.
 
 /// Returns FNV-1a over words: if a single bit of the input changes, the result changes.
-pub(super) const fn fold(words: &[u64]) -> u64 {
+pub(crate) const fn fold(words: &[u64]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;
     let mut i = 0;
     while i < words.len() {

@@ -56,6 +56,8 @@ pub(crate) struct Geometry {
     pub(crate) is_cache: bool,
     /// Whether keys have versions.
     pub(crate) has_versions: bool,
+    /// Whether changes are recorded in a journal on disk.
+    pub(crate) is_durable: bool,
 }
 
 impl Geometry {
@@ -119,6 +121,7 @@ impl Geometry {
             ttl_ms: 0,
             is_cache: false,
             has_versions: false,
+            is_durable: false,
         })
     }
 

@@ -26,6 +26,7 @@ mod extent;
 mod fold;
 mod geometry;
 mod item;
+mod journal;
 mod lease;
 mod log;
 mod name;
@@ -50,12 +51,14 @@ pub(crate) use class::{CLASSES, Class, LARGEST_BLOCK, class_of};
 pub(crate) use clock::ClockWord;
 pub use describe::tables;
 pub(crate) use extent::{EXTENTS, Extent, ExtentKind, ExtentName, ExtentState, PageRun};
+pub(crate) use fold::fold;
 pub(crate) use geometry::{Geometry, MAX_SIZE, MIN_SIZE, WORDS_STEP};
 pub(crate) use item::{
     FLAG_CLIENT, FLAG_COUNTER, FLAG_EXPIRY, FLAG_LARGE, FLAG_TAG, FLAG_TAGGED, FLAG_UID,
     FLAG_VERSION, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL, MOST_TAGS, is_word,
     large_split,
 };
+pub(crate) use journal::{JournalGeometry, JournalHead, RING};
 pub(crate) use lease::{LEASES, LEASES_BACKED, LONGEST_LEASE_MS, LeaseRecord, LeaseView};
 pub(crate) use log::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,

@@ -37,6 +37,8 @@ const FIXED_UIDS: u32 = 2;
 const CACHE: u32 = 4;
 /// Option: keys have versions.
 const VERSIONS: u32 = 8;
+/// Option: changes are recorded in a journal on disk.
+const DURABLE: u32 = 16;
 
 /// The first 4 KiB.
 #[repr(C, align(4096))]
@@ -57,7 +59,8 @@ pub(crate) struct Superblock {
     pub(crate) dir_log2: W32,
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
-    /// What the table was created with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`].
+    /// What the table was created with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`],
+    /// [`DURABLE`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
@@ -199,6 +202,7 @@ impl Superblock {
         self.participants.store(PARTICIPANTS, order);
         let mut options = if geometry.is_cache { CACHE } else { 0 };
         options |= if geometry.has_versions { VERSIONS } else { 0 };
+        options |= if geometry.is_durable { DURABLE } else { 0 };
         if let Some(fixed) = geometry.fixed {
             options |= if fixed.uids {
                 FIXED | FIXED_UIDS
@@ -265,7 +269,7 @@ impl Superblock {
             ));
         }
         let options = self.options.load(order);
-        if options & !(FIXED | FIXED_UIDS | CACHE | VERSIONS) != 0 {
+        if options & !(FIXED | FIXED_UIDS | CACHE | VERSIONS | DURABLE) != 0 {
             return Err(foreign("it uses options that this library does not know"));
         }
         let fixed = self.fixed(options);
@@ -291,6 +295,7 @@ impl Superblock {
             ttl_ms,
             is_cache: options & CACHE != 0,
             has_versions,
+            is_durable: options & DURABLE != 0,
             ..geometry
         })
     }

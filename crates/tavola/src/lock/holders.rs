@@ -1,7 +1,7 @@
 //! Which process holds a lock: for errors, for `tavola lock`, and for the notice of a long wait.
 
 use super::membership::{identity_of, is_alive, slot_of};
-use super::{POOL, SHARD, TURN};
+use super::{FILE, JOURNAL, POOL, SHARD, TURN};
 use crate::error::{Holder, Lock};
 use crate::lock::Me;
 use crate::region::Region;
@@ -44,6 +44,8 @@ pub(super) fn lock_of(region: &Region, word: &W32, kind: u8) -> Lock {
         }
         POOL => Lock::Pool,
         TURN => Lock::Turn,
+        JOURNAL => Lock::Journal,
+        FILE => Lock::JournalFiles,
         _ => Lock::Queue,
     }
 }

@@ -14,7 +14,8 @@
 //! only one of several stealers succeeds. [`Taken::FromDead`] obliges it to recover what the lock
 //! guards before anything else.
 //!
-//! **LOCK-1** Lock order: the turn, then a shard, then the pool. Only [`ShardLocks`] locks several
+//! **LOCK-1** Lock order: the turn, then those of the journal's files, then a shard, then the pool or
+//! the journal. Only [`ShardLocks`] locks several
 //! shards, in the order of their numbers. An end of a queue is never
 //! locked together with any other lock, with one exception: [`AllEnds`] locks all ends of a pool,
 //! in their order, and gives up after a short wait.
@@ -29,6 +30,7 @@ mod copied;
 mod elsewhere;
 mod gate;
 mod holders;
+mod journal;
 mod me;
 mod membership;
 mod several;
@@ -39,6 +41,7 @@ pub(crate) use copied::is_copied_in_use;
 pub(crate) use gate::Gate;
 pub(crate) use holders::holder;
 pub use holders::on_long_wait;
+pub(crate) use journal::{FileLock, JournalLock};
 pub(crate) use me::Me;
 pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_resources, identity_of, is_alive, members, next_member,
@@ -70,6 +73,8 @@ const GATE: u8 = 4;
 const POP: u8 = 8;
 const PUSH: u8 = 16;
 const TURN: u8 = 32;
+const JOURNAL: u8 = 64;
+const FILE: u8 = 128;
 const NOTED: u8 = 0;
 
 /// Returns the locks that a thread must not hold when it acquires one of this kind (LOCK-1,
@@ -78,9 +83,10 @@ const fn excluded_by(kind: u8) -> u8 {
     match kind {
         // One of several that are noted as one.
         NOTED => 0,
-        TURN => TURN | SHARD | POOL | GATE | POP | PUSH,
-        POOL => POOL | POP | PUSH,
-        _ => SHARD | POOL | POP | PUSH,
+        TURN => TURN | SHARD | POOL | GATE | POP | PUSH | JOURNAL | FILE,
+        POOL | JOURNAL => POOL | POP | PUSH | JOURNAL,
+        FILE => SHARD | POOL | POP | PUSH | JOURNAL | FILE,
+        _ => SHARD | POOL | POP | PUSH | JOURNAL,
     }
 }
 

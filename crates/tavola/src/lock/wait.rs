@@ -3,7 +3,7 @@
 
 use super::holders::{LONG, holder, lock_of, notify};
 use super::membership::is_alive;
-use super::{POOL, Taken, WAITERS};
+use super::{JOURNAL, POOL, Taken, WAITERS};
 use crate::error::{Error, Lock, Result};
 use crate::lock::Me;
 use crate::region::Region;
@@ -29,8 +29,8 @@ const LONGEST_BACKOFF: Duration = Duration::from_millis(1);
 /// How long a thread has waited for a lock, and how long it may.
 struct Waited {
     since: Instant,
-    /// Without it the wait lasts as long as the holder lives. So it is for the pool, as a thread
-    /// that waits for the pool may hold a shard.
+    /// Without it the wait lasts as long as the holder lives. So it is for the pool and the
+    /// journal, as a thread that waits for one of them may hold a shard.
     limit: Option<Duration>,
     is_notified: bool,
 }
@@ -93,7 +93,7 @@ pub(super) fn wait(region: &Region, word: &W32, me: Me, kind: u8) -> Result<Take
             // bit. A waiter that gives up or dies here leaves the bit: that costs one needless
             // wake-up.
             mine = me.id() | WAITERS;
-            let limit = if kind == POOL {
+            let limit = if kind == POOL || kind == JOURNAL {
                 None
             } else {
                 region.lock_limit()

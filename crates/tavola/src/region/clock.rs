@@ -74,6 +74,27 @@ impl Region {
         }
     }
 
+    /// Lets a table that was rebuilt go on from the time at which it was last used, if the clock of
+    /// the machine was set back since. No other process has the table.
+    pub(crate) fn set_clock_to(&self, least_ms: u64) {
+        self.set_clock();
+        let late_ms = least_ms.saturating_sub(self.now_ms());
+        if late_ms == 0 {
+            return;
+        }
+        let ahead_ms = self.clock.ahead_ms.load(Ordering::Relaxed) + late_ms;
+        if let Some((own, namespace_ms)) = own_word() {
+            let later = ClockWord {
+                ahead_ms: ahead_ms.wrapping_add_signed(namespace_ms),
+                ..own
+            };
+            self.superblock()
+                .clock
+                .store(later.encode(), Ordering::Relaxed);
+        }
+        self.clock.know(ahead_ms);
+    }
+
     /// Learns the offset for a process that attaches, and stores it if no process has.
     pub(crate) fn set_clock(&self) {
         let ahead_ms = match own_word() {

@@ -1,7 +1,7 @@
 //! References and copies for what is beside the table: extents, with queue pools and logs in them.
 
 use super::Region;
-use crate::layout::{Extent, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead};
+use crate::layout::{Extent, JournalHead, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead};
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {
@@ -36,6 +36,10 @@ impl Region {
 
     #[inline(always)]
     pub(crate) fn sheet_head(&self, offset: u64) -> &SheetHead {
+        self.at(offset)
+    }
+
+    pub(crate) fn journal_head(&self, offset: u64) -> &JournalHead {
         self.at(offset)
     }
 

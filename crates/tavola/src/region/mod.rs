@@ -50,7 +50,7 @@ pub mod names {
 }
 
 use crate::layout::{
-    Fixed, Geometry, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead,
+    Fixed, Geometry, JournalHead, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead,
     QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, RecordRing, W32, W64};
@@ -77,6 +77,8 @@ pub(crate) struct Region {
     evictions: RecordRing,
     seat: pins::PinSlot,
     lock_limit: limit::LockLimit,
+    /// The offset of the journal; 0: changes are not recorded.
+    journal: W64,
     /// The dead participant whose resources this process is reclaiming, or 0.
     pub(crate) adopted: W32,
 }
@@ -161,6 +163,7 @@ impl Region {
             evictions: RecordRing::new(),
             seat: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
+            journal: W64::new(0),
             adopted: W32::new(0),
         };
         region
@@ -195,6 +198,7 @@ impl Region {
             evictions: RecordRing::new(),
             seat: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
+            journal: W64::new(0),
             adopted: W32::new(0),
         }
     }
@@ -240,6 +244,22 @@ impl Region {
     #[inline(always)]
     pub(crate) fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// Returns whether changes are recorded in a journal.
+    #[inline(always)]
+    pub(crate) fn is_journaled(&self) -> bool {
+        self.journal.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns the offset of the journal, or 0.
+    pub(crate) fn journal(&self) -> u64 {
+        self.journal.load(Ordering::Relaxed)
+    }
+
+    /// Begins to record changes in the journal at this offset.
+    pub(crate) fn begin_journal(&self, offset: u64) {
+        self.journal.store(offset, Ordering::Relaxed);
     }
 
     /// Returns the table's seed, expanded for hashing keys.
@@ -337,6 +357,17 @@ impl Region {
     #[inline(always)]
     pub(crate) fn word(&self, offset: u64) -> &W64 {
         self.at(offset)
+    }
+
+    /// Returns a word at an offset that was read from shared memory, or `None` if there is none.
+    pub(crate) fn word_if(&self, offset: u64) -> Option<&W64> {
+        let end = self.len.load(Ordering::Relaxed) - 8;
+        (offset <= end && offset.is_multiple_of(8)).then(|| self.word(offset))
+    }
+
+    /// Returns the offset of a word of the region.
+    pub(crate) fn offset_of(&self, word: &W64) -> u64 {
+        (word.as_ptr() as u64).wrapping_sub(self.base() as u64)
     }
 
     /// Returns the high-water mark: pages from here on were never used. A damaged mark is limited
@@ -491,6 +522,8 @@ unsafe impl Words for QueuePoolHead {}
 unsafe impl Words for QueueHead {}
 // SAFETY: as above.
 unsafe impl Words for LogHead {}
+// SAFETY: as above.
+unsafe impl Words for JournalHead {}
 // SAFETY: as above.
 unsafe impl Words for SheetHead {}
 // SAFETY: a word.

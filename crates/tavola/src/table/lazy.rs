@@ -26,10 +26,14 @@ pub(super) struct Lazy {
 
 impl Lazy {
     pub(super) fn mapped(core: Core, path: PathBuf) -> Self {
+        Self::shared(Arc::new(core), path)
+    }
+
+    /// A core that others have as well.
+    pub(super) fn shared(core: Arc<Core>, path: PathBuf) -> Self {
         let (writable, uid_policy) = (core.region().is_writable(), core.uid_policy);
-        let core = OnceLock::from(Arc::new(core));
         Self {
-            core,
+            core: OnceLock::from(core),
             file: None,
             unmapped_reads: W32::new(0),
             path,

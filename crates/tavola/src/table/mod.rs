@@ -6,6 +6,7 @@ mod beside;
 mod cache;
 mod copy;
 mod counter;
+mod durable;
 mod entry;
 mod holders;
 mod iter;
@@ -87,6 +88,7 @@ use std::path::Path;
 pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,
+    keeper: Option<durable::Keeper>,
     lazy: Lazy,
     /// The options it was opened with.
     options: Options,
@@ -127,7 +129,17 @@ impl Table {
         self.lazy.get().map(|core| &**core)
     }
 
-    /// Returns the path of the table's file.
+    /// Returns a handle without threads.
+    fn of(lazy: Lazy, options: Options) -> Self {
+        Self {
+            _background: None,
+            keeper: None,
+            lazy,
+            options,
+        }
+    }
+
+    /// Returns the path of the table's file, or the directory of a durable table.
     pub fn path(&self) -> &Path {
         self.lazy.path()
     }

@@ -1,20 +1,26 @@
 //! How a table is made and opened.
 
 use super::Table;
+use super::durable::{find_home, is_home};
 use super::lazy::Lazy;
 use crate::alloc::capacity;
 use crate::engine::{Background, Core, UidPolicy};
 use crate::error::{Error, Result};
 use crate::region::{self, FileRights, Location, Region, names};
+use crate::values::Durability;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 mod geometry;
+mod home;
 
 /// Races between opening and dropping that are sat out before giving up.
 const TRIES: u32 = 100;
+
+/// Bytes of records in one file of the journal of a durable table.
+const SEGMENT: u64 = 16 << 20;
 
 /// Options of a table. All have defaults.
 #[derive(Clone, Debug)]
@@ -32,6 +38,10 @@ pub struct Options {
     versions: bool,
     core_dumps: bool,
     pub(super) any_owner: bool,
+    durable: Option<Durability>,
+    segment: u64,
+    /// Whether damage of a durable table's files is cut off.
+    pub(super) cut: bool,
 }
 
 impl Options {
@@ -50,6 +60,9 @@ impl Options {
             versions: false,
             core_dumps: false,
             any_owner: false,
+            durable: None,
+            segment: SEGMENT,
+            cut: false,
         }
     }
 
@@ -105,6 +118,40 @@ impl Options {
     /// ```
     pub fn capacity(mut self, bytes: u64) -> Self {
         self.capacity = Some(bytes);
+        self
+    }
+
+    /// Makes a new table durable: it survives a restart of the machine. Its name is the path of a
+    /// directory, in which its files are; the directory is made if it is missing.
+    ///
+    /// An existing durable table keeps its own policy, unless this one is stricter: then it is that
+    /// of this handle.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-durable-{}", std::process::id()));
+    /// use tavola::{Durability, Table};
+    ///
+    /// let users = Table::options().durable(Durability::Commit).max_size(8 << 20).open(&dir)?;
+    /// users.set(b"alice", b"1")?;
+    /// # drop(users);
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn durable(mut self, durability: Durability) -> Self {
+        self.durable = Some(durability);
+        self
+    }
+
+    /// Sets the size of the files of a new durable table's journal, which is 16 MiB by default.
+    pub fn journal_file_size(mut self, bytes: u64) -> Self {
+        self.segment = bytes;
+        self
+    }
+
+    /// Opens a durable table although its files are damaged. What follows the damage is lost.
+    pub fn cut_damage(mut self, on: bool) -> Self {
+        self.cut = on;
         self
     }
 
@@ -219,6 +266,8 @@ impl Options {
         for _ in 0..TRIES {
             match self.open_existing(name) {
                 Err(Error::NotFound { .. }) => {}
+                // A directory in which a durable table may be made.
+                Err(Error::NotATable { .. }) if self.makes_home(name) => {}
                 outcome => return outcome,
             }
             match self.create(name) {
@@ -237,7 +286,15 @@ impl Options {
     /// # Crash
     /// The table appears completely or not at all.
     pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        if self.durable.is_some() {
+            return self.create_home(&names::path_of(&name)?);
+        }
         self.create_with(name, |_| Ok(()))
+    }
+
+    /// Returns whether a durable table may be made in a directory of this name.
+    fn makes_home(&self, name: &OsStr) -> bool {
+        self.durable.is_some() && find_home(name).is_some_and(|path| !is_home(&path))
     }
 
     /// As [`Options::create`], with something put into it before others see it.
@@ -270,8 +327,14 @@ impl Options {
     /// # Errors
     /// [`Error::NotFound`]; otherwise as [`Options::open`].
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        if let Some(path) = find_home(name.as_ref()) {
+            return self.open_home(&path, true);
+        }
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
+        if file.geometry().is_durable {
+            return Err(memory_of_durable());
+        }
         self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }
 
@@ -284,6 +347,9 @@ impl Options {
     /// # Errors
     /// [`Error::NotFound`]; otherwise as [`Options::open`].
     pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
+        if let Some(path) = find_home(name.as_ref()) {
+            return self.open_home(&path, false);
+        }
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
         self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
@@ -322,7 +388,7 @@ impl Options {
         region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
     }
 
-    fn rights(&self) -> FileRights {
+    pub(super) fn rights(&self) -> FileRights {
         let usual = match self.group {
             Some(_) => 0o660,
             None => 0o600,
@@ -343,11 +409,17 @@ impl Options {
             true => Some(Background::start(Arc::clone(lazy.get()?))?),
             false => None,
         };
-        Ok(Table {
-            _background: background,
-            lazy,
-            options: self.clone(),
-        })
+        let mut table = Table::of(lazy, self.clone());
+        table._background = background;
+        Ok(table)
+    }
+}
+
+/// The error of a writer that opens the memory of a durable table by its name.
+fn memory_of_durable() -> Error {
+    Error::BadOption {
+        option: "name",
+        why: "this is the memory of a durable table; open the directory of that table".to_string(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What calls take and return: plain values, which know nothing of shared memory.
 
 mod attributes;
+mod durability;
 mod entry;
 mod eviction;
 mod latency;
@@ -13,6 +14,7 @@ mod store;
 mod token;
 
 pub use attributes::{Attributes, Expiry};
+pub use durability::Durability;
 pub use entry::{Details, Entry};
 pub use eviction::Eviction;
 pub use latency::Latencies;

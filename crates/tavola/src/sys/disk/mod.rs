@@ -15,8 +15,10 @@
 //! - A failed `sync_data` promises nothing about anything written before it, also if it is called
 //!   again and succeeds.
 
+mod lock;
 mod real;
 
+pub(crate) use lock::DirLock;
 pub(crate) use real::RealHome;
 
 use std::io;

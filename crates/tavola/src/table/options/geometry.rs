@@ -15,7 +15,7 @@ const DEFAULT_SIZE_ON_DISK: u64 = 4 << 30;
 impl Options {
     /// The geometry and `max_size` of a new table: at that path, or without it on the heap, where
     /// there is no room to raise it.
-    pub(super) fn geometry(&self, path: Option<&Path>) -> Result<(Geometry, u64)> {
+    pub(in crate::table) fn geometry(&self, path: Option<&Path>) -> Result<(Geometry, u64)> {
         let bad = |option, why: String| Err(Error::BadOption { option, why });
         let wanted = self.max_size.unwrap_or_else(|| self.default_size(path));
         if !(MIN_SIZE..=MAX_SIZE).contains(&wanted) {
@@ -65,6 +65,7 @@ impl Options {
                     ttl_ms: self.ttl_ms(fixed)?,
                     is_cache: self.capacity.is_some(),
                     has_versions: self.versions,
+                    is_durable: self.durable.is_some(),
                     ..geometry
                 };
                 Ok((geometry, max_size))

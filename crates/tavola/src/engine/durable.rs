@@ -1,0 +1,119 @@
+//! Durable tables: what a write waits for after its change is made, and room in the journal.
+
+use super::core::Core;
+use crate::alloc::{Need, Stop};
+use crate::error::{Error, Result, corrupt};
+use crate::journal::{JournalFiles, MOST_PIECE, record_piece, take_last, tail};
+use crate::lock::Me;
+use crate::values::Durability;
+use std::cell::Cell;
+
+thread_local! {
+    /// How many calls of this thread wait once, at their end, for all that they change.
+    static BATCHES: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Core {
+    fn files(&self) -> Result<&JournalFiles> {
+        match &self.journal {
+            Some(files) => Ok(files),
+            None => corrupt("the journal"),
+        }
+    }
+
+    /// Waits for the records of this thread, as the policy says.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn after_record(&self, me: Me) -> Result<()> {
+        if BATCHES.get() > 0 || self.durability != Durability::Commit {
+            return Ok(());
+        }
+        self.wait_for_records(me)
+    }
+
+    fn wait_for_records(&self, me: Me) -> Result<()> {
+        match take_last() {
+            0 => Ok(()),
+            end => self.files()?.sync_to(self.region(), me, end),
+        }
+    }
+
+    /// Calls a function that changes many keys. All its changes are waited for at the end.
+    pub(crate) fn in_batch<T>(&self, change: impl FnOnce() -> Result<T>) -> Result<T> {
+        if !self.region().is_journaled() {
+            return change();
+        }
+        let batch = Batch::begin();
+        let outcome = change();
+        drop(batch);
+        if let Some(me) = self.membership.current() {
+            self.after_record(me)?;
+        }
+        outcome
+    }
+
+    /// Makes room in the journal for a step that lacked it.
+    #[cold]
+    pub(super) fn make_room_in_journal(&self, me: Me, bytes: u64) -> Result<()> {
+        self.files()?.make_room(self.region(), me, bytes)
+    }
+
+    /// Writes a value to the journal in pieces. Returns the position of the first one; 0 if the
+    /// table is not durable.
+    pub(crate) fn send_pieces(&self, me: Me, value: &[u8]) -> Result<u64> {
+        if !self.region().is_journaled() {
+            return Ok(0);
+        }
+        let mut first = 0;
+        for piece in value.chunks(MOST_PIECE) {
+            let position = loop {
+                match record_piece(self.region(), me, first, piece) {
+                    Ok(position) => break position,
+                    Err(Stop::Need(Need::Journal { bytes })) => {
+                        self.make_room_in_journal(me, bytes)?;
+                    }
+                    Err(Stop::Need(_)) => return corrupt("the journal"),
+                    Err(Stop::Fail(error)) => return Err(error),
+                }
+            };
+            if first == 0 {
+                first = position;
+            }
+        }
+        Ok(first)
+    }
+
+    /// Returns when all changes of all processes that were made before survive a power failure.
+    pub(crate) fn sync(&self) -> Result<()> {
+        if !self.region().is_journaled() {
+            return Err(not_durable());
+        }
+        let me = self.writer()?;
+        self.files()?.sync_to(self.region(), me, tail(self.region()))
+    }
+}
+
+struct Batch;
+
+impl Batch {
+    fn begin() -> Self {
+        BATCHES.set(BATCHES.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        BATCHES.set(BATCHES.get() - 1);
+    }
+}
+
+/// Returns the error of a call that only durable tables have.
+#[cold]
+pub(crate) fn not_durable() -> Error {
+    Error::BadOption {
+        option: "durable",
+        why: "the table is only in memory; create a durable one (tavola create --durable DIR)"
+            .to_string(),
+    }
+}

@@ -1,0 +1,328 @@
+//! The files of a journal: records on their way from the ring to disk.
+//!
+//! ```text
+//! HOME/journal-NUMBER   4096 B head; then the records from position NUMBER times the length of a
+//!                       file on
+//! head                  magic `TavolaJN`, id of the journal, number, from, checksum: 8 B each
+//! ```
+//!
+//! Records cross the ends of files. `from` is the position at which the records before the file
+//! end; that is where the file begins, unless a rebuild has cut the journal.
+//!
+//! **JRN-4** Only bytes between `written` and `tail` are written, to the place that their position
+//! names. They do not change, so writing them again changes nothing; a holder of the write lock may
+//! die at any moment. **JRN-5** `synced` rises to what `written` was before a sync that succeeded.
+//! If a sync fails, nothing more is known of what was written since the one before, and the kernel
+//! does not try again: the journal fails, and later changes are refused. If the owner of the sync
+//! lock dies, its sync may have failed unseen, so all bytes since `synced` are written again, as
+//! long as the ring has them; otherwise the journal fails.
+
+use super::record::{Draft, Kind};
+use super::ring::{copy_out, head, record_note};
+use crate::error::{Error, Result};
+use crate::layout::fold;
+use crate::lock::{FileLock, Me, PATIENCE, Taken, sleep, wake};
+use crate::region::Region;
+use crate::sync::Ordering;
+use crate::sys::disk::{DiskFile, HomeDir};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Bytes before the records of a file.
+pub(crate) const FILE_HEAD: u64 = 4096;
+/// `TavolaJN`.
+const MAGIC: u64 = u64::from_le_bytes(*b"TavolaJN");
+/// Bytes written by one call, and files that a process keeps open.
+const CHUNK: u64 = 1 << 20;
+const KEPT: usize = 4;
+/// The table's clock is recorded when it has run on for so long.
+const CLOCK_EVERY_MS: u64 = 1000;
+
+/// The files of a journal, as one process has them open.
+pub(crate) struct JournalFiles {
+    pub(crate) home: Arc<dyn HomeDir>,
+    path: PathBuf,
+    open: Mutex<Vec<(u64, Arc<dyn DiskFile>)>>,
+}
+
+/// Returns the name of a file.
+pub(crate) fn name_of(number: u64) -> String {
+    format!("journal-{number:016x}")
+}
+
+/// Returns the number in the name of a file.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix("journal-")?;
+    let number = u64::from_str_radix(digits, 16).ok()?;
+    (name_of(number) == name).then_some(number)
+}
+
+/// The head of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileHead {
+    pub(crate) id: u64,
+    pub(crate) number: u64,
+    /// Where the records before the file end.
+    pub(crate) from: u64,
+}
+
+impl FileHead {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let words = [MAGIC, self.id, self.number, self.from];
+        let sum = fold(&words);
+        let all = words.into_iter().chain([sum]);
+        all.flat_map(u64::to_le_bytes).collect()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let word = |i: usize| super::record::word_at(bytes, 8 * i);
+        let words = [word(0)?, word(1)?, word(2)?, word(3)?];
+        let is_right = words[0] == MAGIC && word(4)? == fold(&words);
+        is_right.then_some(Self {
+            id: words[1],
+            number: words[2],
+            from: words[3],
+        })
+    }
+}
+
+/// Creates a file with room for its records, and returns when it survives a power failure.
+///
+/// The room is written, as writing to it later then changes nothing but the bytes, which is what
+/// makes a sync fast.
+pub(crate) fn create_file(home: &dyn HomeDir, file: &FileHead, segment: u64) -> io::Result<()> {
+    let name = name_of(file.number);
+    match home.remove(&name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let made = home.create(&name)?;
+    let zeroes = vec![0; CHUNK.min(segment) as usize];
+    let mut at = FILE_HEAD;
+    while at < FILE_HEAD + segment {
+        let len = (FILE_HEAD + segment - at).min(CHUNK);
+        made.write_all_at(&zeroes[..len as usize], at)?;
+        at += len;
+    }
+    made.write_all_at(&file.encode(), 0)?;
+    made.sync_data()?;
+    home.sync()
+}
+
+impl JournalFiles {
+    pub(crate) fn new(home: Arc<dyn HomeDir>, path: &Path) -> Self {
+        Self {
+            home,
+            path: path.to_path_buf(),
+            open: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn file(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, file)) = open.iter().find(|(n, _)| *n == number) {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.home.open(&name_of(number))?;
+        if open.len() == KEPT {
+            open.remove(0);
+        }
+        open.push((number, Arc::clone(&file)));
+        Ok(file)
+    }
+
+    /// Returns the error for which the journal has failed, if it has.
+    pub(crate) fn check(&self, region: &Region) -> Result<()> {
+        match head(region).state.load(Ordering::Acquire) {
+            0 => Ok(()),
+            errno => Err(self.failed(io::Error::from_raw_os_error(errno as i32))),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::NotDurable {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    /// Notes that the journal has failed, and wakes all who wait for it.
+    fn fail(&self, region: &Region, source: io::Error) -> Error {
+        let errno = source.raw_os_error().unwrap_or(libc::EIO).max(1);
+        let head = head(region);
+        let _ = head.state.cas(0, errno as u64, Ordering::Release);
+        wake_all(region);
+        self.failed(source)
+    }
+
+    /// Writes all records from the ring to the files.
+    pub(crate) fn write_out(&self, region: &Region, me: Me) -> Result<()> {
+        let (_lock, _) = FileLock::acquire(region, &head(region).write_lock, me)?;
+        self.write_locked(region)
+    }
+
+    fn write_locked(&self, region: &Region) -> Result<()> {
+        let head = head(region);
+        // Pairs with the release in `append`: the records before it are in the ring.
+        let tail = head.tail.load(Ordering::Acquire);
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let mut written = head.written.load(Ordering::Relaxed);
+        let mut buffer = Vec::new();
+        while written < tail {
+            let in_file = written % segment;
+            let len = (tail - written).min(segment - in_file).min(CHUNK);
+            buffer.resize(len as usize, 0);
+            copy_out(region, written, &mut buffer);
+            let done = self
+                .file(written / segment)
+                .and_then(|file| file.write_all_at(&buffer, FILE_HEAD + in_file));
+            done.map_err(|source| self.fail(region, source))?;
+            written += len;
+            // Pairs with the acquire in `fits`: these bytes of the ring may be overwritten.
+            head.written.store(written, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Makes room for so many bytes in the ring and in the files.
+    pub(crate) fn make_room(&self, region: &Region, me: Me, bytes: u64) -> Result<()> {
+        self.check(region)?;
+        let head = head(region);
+        if bytes > head.ring.load(Ordering::Relaxed) {
+            return Err(Error::TransactionTooLarge { limit: 0 });
+        }
+        self.extend(region, me, bytes)?;
+        self.write_out(region, me)
+    }
+
+    /// Makes files until there is room for so many bytes.
+    pub(crate) fn extend(&self, region: &Region, me: Me, bytes: u64) -> Result<()> {
+        let head = head(region);
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let (_lock, _) = FileLock::acquire(region, &head.extend_lock, me)?;
+        loop {
+            let allocated = head.allocated.load(Ordering::Relaxed);
+            if head.tail.load(Ordering::Acquire) + bytes <= allocated {
+                return Ok(());
+            }
+            let file = FileHead {
+                id: head.id.load(Ordering::Relaxed),
+                number: allocated / segment,
+                from: allocated,
+            };
+            create_file(&*self.home, &file, segment).map_err(|source| self.no_room(source))?;
+            head.allocated.store(allocated + segment, Ordering::Release);
+        }
+    }
+
+    /// Returns the error of a file that could not be made: nothing was changed.
+    fn no_room(&self, source: io::Error) -> Error {
+        match source.raw_os_error() {
+            Some(libc::ENOSPC | libc::EDQUOT) => Error::Full {
+                reason: "the disk of the journal is full; free space on it, or make a snapshot, \
+                         which removes what the journal no longer needs",
+            },
+            _ => self.failed(source),
+        }
+    }
+
+    /// Returns when all records before a position survive a power failure.
+    pub(crate) fn sync_to(&self, region: &Region, me: Me, position: u64) -> Result<()> {
+        let head = head(region);
+        let mut since = Instant::now();
+        loop {
+            // Before `synced`: a sync that ends in between has raised it.
+            let syncs = head.syncs.load(Ordering::Acquire);
+            if head.synced.load(Ordering::Acquire) >= position {
+                return Ok(());
+            }
+            self.check(region)?;
+            if let Some(lock) = FileLock::try_acquire(&head.sync_lock, me) {
+                self.sync_locked(region, me, &lock)?;
+                continue;
+            }
+            if since.elapsed() >= PATIENCE {
+                // The owner may have died.
+                since = Instant::now();
+                let (lock, taken) = FileLock::acquire(region, &head.sync_lock, me)?;
+                if let Taken::FromDead { .. } = taken {
+                    self.write_again(region, me)?;
+                }
+                self.sync_locked(region, me, &lock)?;
+                continue;
+            }
+            head.sleepers.fetch_add(1, Ordering::SeqCst);
+            if head.syncs.load(Ordering::SeqCst) == syncs {
+                sleep(&head.syncs, syncs, PATIENCE);
+            }
+            head.sleepers.fetch_add(u32::MAX, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes everything again that may have been lost unseen (JRN-5).
+    #[cold]
+    fn write_again(&self, region: &Region, me: Me) -> Result<()> {
+        let head = head(region);
+        let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
+        let synced = head.synced.load(Ordering::Relaxed);
+        let ring = head.ring.load(Ordering::Relaxed);
+        if head.tail.load(Ordering::Acquire) - synced > ring {
+            return Err(self.fail(region, io::Error::from_raw_os_error(libc::EIO)));
+        }
+        head.written.store(synced, Ordering::Release);
+        self.write_locked(region)
+    }
+
+    fn sync_locked(&self, region: &Region, me: Me, _: &FileLock<'_>) -> Result<()> {
+        let head = head(region);
+        self.record_clock(region, me);
+        {
+            let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
+            self.write_locked(region)?;
+        }
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let from = head.synced.load(Ordering::Relaxed);
+        let until = head.written.load(Ordering::Acquire);
+        if from >= until {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        for number in from / segment..=(until - 1) / segment {
+            let synced = self.file(number).and_then(|file| file.sync_data());
+            synced.map_err(|source| self.fail(region, source))?;
+        }
+        head.sync_ns.add_owned(begun.elapsed().as_nanos() as u64);
+        head.synced.store(until, Ordering::Release);
+        wake_all(region);
+        Ok(())
+    }
+
+    /// Records the table's clock now and then, so that a rebuilt table does not go back in time.
+    fn record_clock(&self, region: &Region, me: Me) {
+        let head = head(region);
+        let now_ms = region.now_ms();
+        if now_ms.saturating_sub(head.clock_ms.load(Ordering::Relaxed)) < CLOCK_EVERY_MS {
+            return;
+        }
+        head.clock_ms.store(now_ms, Ordering::Relaxed);
+        let mut draft = Draft::default();
+        draft.begin(Kind::Clock);
+        draft.push_word(now_ms);
+        // Without room, the next sync records it.
+        let _ = record_note(region, me, &mut draft);
+    }
+}
+
+fn wake_all(region: &Region) {
+    let head = head(region);
+    head.syncs.fetch_add(1, Ordering::SeqCst);
+    if head.sleepers.load(Ordering::SeqCst) > 0 {
+        wake(&head.syncs, u32::MAX >> 1);
+    }
+}

@@ -1,0 +1,29 @@
+//! The journal of a durable table: every change of a key is a record, first in a ring in shared
+//! memory, then in files.
+//!
+//! - `record`: the bytes of records
+//! - `ring`: records in memory, and how a change and its record are one
+//! - `files`: records on their way to disk, and who waits for them
+//! - `read`: records from disk
+//! - `snapshot`: all keys at once, from which a journal goes on
+//! - `home`: the directory of a durable table
+
+mod files;
+mod home;
+mod read;
+mod record;
+mod ring;
+mod snapshot;
+mod window;
+
+pub(crate) use files::{FileHead, JournalFiles, create_file, name_of, number_of};
+pub(crate) use home::{Home, Place, TABLE, path_in};
+pub(crate) use read::{End, JournalReader};
+pub(crate) use record::{
+    ChangeRecord, Content, Draft, HEAD, Kind, MOST_KEY, MOST_PIECE, Op, Record, RecordHead,
+};
+pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};
+pub(crate) use ring::{
+    Appended, begin_snapshot, head, is_kept, most_inline, record, record_all, record_piece, settle,
+    tail, take_last,
+};

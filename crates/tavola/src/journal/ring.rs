@@ -1,0 +1,233 @@
+//! Records in memory: a change and its record are one.
+//!
+//! Under the lock of its shard, and then under the journal's, a change is made in this order:
+//!
+//! | step | readers have | if we die here, the next one who locks the journal |
+//! |---|---|---|
+//! | note: `place` and `word` of the change, `at` = `tail` | the old value | forgets the note: `at` is not before `tail` |
+//! | the record is copied behind `tail` | the old value | the same; the bytes are overwritten |
+//! | **`tail` rises** | the old value | **makes the change**: `at` is before `tail` |
+//! | the word is stored | the new value | stores the same word |
+//! | `at` = 0 | the new value | does nothing |
+//!
+//! **JRN-1** A record is before `tail` if and only if its change was made, or is made before anyone
+//! else locks the journal or the shard. The place stays what it is until then: the shard is locked,
+//! and who takes it from the dead owner locks the journal first (`settle`), before anything of the
+//! shard moves.
+//!
+//! **JRN-2** `tail` rises before a reader can see the change. So who acts on what he saw has a
+//! later record; and if a record survives a power failure, so does every one whose change its
+//! writer may have seen.
+//!
+//! **JRN-3** Before a change is made, the ring and the files have room for its record; else nothing
+//! happens, the step ends with `Need::Journal`, and begins again when there is room. So a full disk
+//! is an error before any change, and no record waits for a disk under a shard's lock.
+
+use super::record::{Draft, Kind};
+use crate::alloc::{Need, Step, Stop};
+use crate::error::Result;
+use crate::layout::{JournalHead, RING};
+use crate::lock::{JournalLock, Me, ShardLock, Taken};
+use crate::region::Region;
+use crate::sync::{Ordering, W64};
+use std::cell::{Cell, RefCell};
+
+thread_local! {
+    /// The memory of the record that this thread is writing.
+    static DRAFT: RefCell<Draft> = RefCell::new(Draft::default());
+    /// The end of the last record of this thread for which it has not waited; 0: none.
+    static LAST: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Returns the head of the journal.
+pub(crate) fn head(region: &Region) -> &JournalHead {
+    region.journal_head(region.journal())
+}
+
+/// Returns the end of the last record that this thread has written since the last call, or 0.
+pub(crate) fn take_last() -> u64 {
+    LAST.take()
+}
+
+/// Returns whether the ring and the files have room for so many bytes. Under the journal's lock.
+fn fits(head: &JournalHead, bytes: u64) -> bool {
+    let tail = head.tail.load(Ordering::Relaxed);
+    // Both only rise. Pairs with the releases of those who write them.
+    let written = head.written.load(Ordering::Acquire);
+    let allocated = head.allocated.load(Ordering::Acquire);
+    let limit = (written + head.ring.load(Ordering::Relaxed)).min(allocated);
+    head.state.load(Ordering::Acquire) == 0 && tail + bytes <= limit
+}
+
+/// Makes what a dead owner of the journal's lock has left as if it had not died.
+pub(crate) fn settle(region: &Region, me: Me) -> Result<()> {
+    if region.is_journaled() {
+        acquire(region, me)?;
+    }
+    Ok(())
+}
+
+fn acquire(region: &Region, me: Me) -> Result<JournalLock<'_>> {
+    let (lock, taken) = JournalLock::acquire(region, me)?;
+    if let Taken::FromDead { .. } = taken {
+        finish_last(region);
+    }
+    Ok(lock)
+}
+
+/// Makes the change of the last record, if that is before the tail (JRN-1).
+#[cold]
+fn finish_last(region: &Region) {
+    let head = head(region);
+    let at = head.at.load(Ordering::Relaxed);
+    if at != 0 && at < head.tail.load(Ordering::Relaxed) {
+        let place = head.place.load(Ordering::Relaxed);
+        if let Some(place) = region.word_if(place) {
+            place.store(head.word.load(Ordering::Relaxed), Ordering::Release);
+        }
+    }
+    head.at.store(0, Ordering::Release);
+}
+
+/// What a record is appended for.
+pub(crate) struct Appended<'a> {
+    pub(crate) place: &'a W64,
+    pub(crate) word: u64,
+}
+
+/// Writes a record of one change, and makes the change. `write` adds the change to the record.
+/// `decide`, under the journal's lock, may find that it is another one after all, and writes that;
+/// then it returns true.
+pub(crate) fn record(
+    lock: &ShardLock<'_>,
+    change: &Appended<'_>,
+    write: impl FnOnce(&mut Draft) -> Step<()>,
+    decide: impl FnOnce(&mut Draft) -> Step<bool>,
+) -> Step<()> {
+    DRAFT.with_borrow_mut(|draft| {
+        draft.begin(Kind::Commit);
+        write(draft)?;
+        draft.seal();
+        let journal = acquire(lock.region, lock.me)?;
+        if decide(draft)? {
+            draft.seal();
+        }
+        append(lock.region, &journal, draft, Some(change)).map(drop)
+    })
+}
+
+/// Writes a record of several changes, and makes them by one store. `decide` as in [`record`].
+pub(crate) fn record_all(
+    region: &Region,
+    me: Me,
+    change: &Appended<'_>,
+    draft: &mut Draft,
+    decide: impl FnOnce(&mut Draft) -> Step<bool>,
+) -> Step<()> {
+    draft.seal();
+    let journal = acquire(region, me)?;
+    if decide(draft)? {
+        draft.seal();
+    }
+    append(region, &journal, draft, Some(change)).map(drop)
+}
+
+/// Writes a record that changes no key. Returns its position.
+pub(crate) fn record_note(region: &Region, me: Me, draft: &mut Draft) -> Step<u64> {
+    draft.seal();
+    let journal = acquire(region, me)?;
+    append(region, &journal, draft, None)
+}
+
+/// Writes a piece of a value. Returns its position.
+pub(crate) fn record_piece(region: &Region, me: Me, first: u64, bytes: &[u8]) -> Step<u64> {
+    DRAFT.with_borrow_mut(|draft| {
+        draft.begin(Kind::Piece);
+        draft.push_word(first);
+        draft.push_bytes(bytes);
+        record_note(region, me, draft)
+    })
+}
+
+/// Returns whether pieces from this position on are still read after a power failure. Under the
+/// journal's lock, or a hint.
+pub(crate) fn is_kept(region: &Region, first: u64) -> bool {
+    first >= head(region).keep.load(Ordering::Acquire)
+}
+
+/// Returns the tail, and notes that earlier pieces are not read any more: a snapshot begins here.
+pub(crate) fn begin_snapshot(region: &Region, me: Me) -> Result<u64> {
+    let _journal = acquire(region, me)?;
+    let head = head(region);
+    let tail = head.tail.load(Ordering::Relaxed);
+    head.keep.store(tail, Ordering::Release);
+    Ok(tail)
+}
+
+fn append(
+    region: &Region,
+    _: &JournalLock<'_>,
+    draft: &mut Draft,
+    change: Option<&Appended<'_>>,
+) -> Step<u64> {
+    let head = head(region);
+    let bytes = draft.len();
+    if !fits(head, bytes) {
+        return Err(Stop::Need(Need::Journal { bytes }));
+    }
+    let position = head.tail.load(Ordering::Relaxed);
+    let synced = head.synced.load(Ordering::Relaxed);
+    let id = head.id.load(Ordering::Relaxed);
+    let bytes = draft.at(id, position, synced);
+    if let Some(change) = change {
+        head.place
+            .store(region.offset_of(change.place), Ordering::Relaxed);
+        head.word.store(change.word, Ordering::Relaxed);
+        head.at.store(position, Ordering::Release);
+    }
+    copy_in(region, position, bytes);
+    let end = position + bytes.len() as u64;
+    // The release: who sees the tail sees the record, and the note (JRN-1).
+    head.tail.store(end, Ordering::Release);
+    LAST.set(end);
+    if let Some(change) = change {
+        // Pairs with the acquire loads of the word: a reader sees what it leads to.
+        change.place.store(change.word, Ordering::Release);
+        head.at.store(0, Ordering::Release);
+    }
+    Ok(position)
+}
+
+fn copy_in(region: &Region, position: u64, bytes: &[u8]) {
+    let ring = ring_len(region);
+    let at = position & (ring - 1);
+    let (first, second) = bytes.split_at(bytes.len().min((ring - at) as usize));
+    let start = region.journal() + RING;
+    region.copy_in(start + at, first);
+    region.copy_in(start, second);
+}
+
+/// Copies records out of the ring. They are behind `written`, so that nobody overwrites them.
+pub(crate) fn copy_out(region: &Region, position: u64, out: &mut [u8]) {
+    let ring = ring_len(region);
+    let at = position & (ring - 1);
+    let len = out.len().min((ring - at) as usize);
+    let (first, second) = out.split_at_mut(len);
+    let start = region.journal() + RING;
+    region.copy_out(start + at, first);
+    region.copy_out(start, second);
+}
+
+fn ring_len(region: &Region) -> u64 {
+    head(region).ring.load(Ordering::Relaxed)
+}
+
+/// Returns the end of the last record.
+pub(crate) fn tail(region: &Region) -> u64 {
+    head(region).tail.load(Ordering::Acquire)
+}
+
+/// Returns how many bytes the record of a transaction may have.
+pub(crate) fn most_inline(region: &Region) -> u64 {
+    head(region).ring.load(Ordering::Relaxed) / 2
+}

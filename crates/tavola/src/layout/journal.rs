@@ -1,0 +1,166 @@
+//! The journal of a durable table, in an extent: a ring of records that are on their way to disk,
+//! and how far they have come.
+//!
+//! ```text
+//! 0          head     320 B: sizes, positions, locks
+//! 4096       ring     a power of two: the byte of position p is at p mod its length
+//! ```
+//!
+//! A position counts the bytes of all records since the table was created; it never repeats. The
+//! numbers of the head keep this order: `synced <= written <= tail <= allocated`, and
+//! `tail - written` is at most the length of the ring.
+
+use super::fold::fold;
+use super::{PAGE, assert_layout};
+use crate::sync::{Ordering, W32, W64};
+
+/// The offset of the ring in the extent.
+pub(crate) const RING: u64 = 4096;
+/// The smallest ring takes two of the longest records of one key; a larger one than the largest
+/// gains nothing.
+const LEAST_RING: u64 = 256 << 10;
+const MOST_RING: u64 = 4 << 20;
+/// `TavolaJR`.
+const MAGIC: u64 = u64::from_le_bytes(*b"TavolaJR");
+
+/// The beginning of a journal. Each line is guarded by one lock.
+#[repr(C, align(64))]
+pub(crate) struct JournalHead {
+    /// `TavolaJR`.
+    magic: W64,
+    /// Bytes of the ring.
+    pub(crate) ring: W64,
+    /// Bytes of records in one file.
+    pub(crate) segment: W64,
+    /// Identifies the journal in the checks of its records.
+    pub(crate) id: W64,
+    /// Of the words before it.
+    checksum: W64,
+    unused: [W64; 3],
+    /// The lock word (`lock`) of this line.
+    pub(crate) lock: W32,
+    unused_lock: W32,
+    /// The end of the last record.
+    pub(crate) tail: W64,
+    /// The change that the last record describes: the offset of a word of the table, its new
+    /// content, and the position of the record. 0 as position: the change was made.
+    pub(crate) place: W64,
+    pub(crate) word: W64,
+    pub(crate) at: W64,
+    /// Where the last snapshot that was begun begins: earlier pieces are not read any more.
+    pub(crate) keep: W64,
+    unused_tail: [W64; 2],
+    /// The lock word of `written`: its holder writes to the files.
+    pub(crate) write_lock: W32,
+    /// The lock word of `allocated`: its holder makes files.
+    pub(crate) extend_lock: W32,
+    /// Records before it are in the files.
+    pub(crate) written: W64,
+    /// Records before it have room in the files.
+    pub(crate) allocated: W64,
+    unused_written: [W64; 5],
+    /// The lock word of `synced`: its holder syncs the files.
+    pub(crate) sync_lock: W32,
+    /// Rises after each sync; those who wait for one sleep on it.
+    pub(crate) syncs: W32,
+    /// Records before it survive a power failure.
+    pub(crate) synced: W64,
+    /// How long all syncs took, in nanoseconds.
+    pub(crate) sync_ns: W64,
+    /// The time of the table's clock that was last recorded.
+    pub(crate) clock_ms: W64,
+    /// How many threads may be sleeping on `syncs`.
+    pub(crate) sleepers: W32,
+    unused_half: W32,
+    unused_synced: [W64; 3],
+    /// The lock word of the rest: its holder makes a snapshot.
+    pub(crate) snapshot_lock: W32,
+    unused_state: W32,
+    /// 0, or the error of the system for which the journal accepts no records.
+    pub(crate) state: W64,
+    /// Where the last complete snapshot begins, and its bytes; 0: there is none.
+    pub(crate) snapshot: W64,
+    pub(crate) snapshot_bytes: W64,
+    /// When it was made, in milliseconds since 1970.
+    pub(crate) snapshot_ms: W64,
+    unused_snapshot: [W64; 3],
+}
+assert_layout!(JournalHead, size 320, {
+    magic: 0, ring: 8, segment: 16, id: 24, checksum: 32, unused: 40,
+    lock: 64, unused_lock: 68, tail: 72, place: 80, word: 88, at: 96, keep: 104, unused_tail: 112,
+    write_lock: 128, extend_lock: 132, written: 136, allocated: 144, unused_written: 152,
+    sync_lock: 192, syncs: 196, synced: 200, sync_ns: 208, clock_ms: 216, sleepers: 224,
+    unused_half: 228, unused_synced: 232,
+    snapshot_lock: 256, unused_state: 260, state: 264, snapshot: 272, snapshot_bytes: 280,
+    snapshot_ms: 288, unused_snapshot: 296,
+});
+
+/// The sizes of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JournalGeometry {
+    /// Bytes of the ring, a power of two.
+    pub(crate) ring: u64,
+    /// Bytes of records in one file.
+    pub(crate) segment: u64,
+}
+
+impl JournalGeometry {
+    /// Returns the sizes for a table of this `max_size`.
+    pub(crate) fn of(max_size: u64, segment: u64) -> Self {
+        Self {
+            ring: (max_size / 8).next_power_of_two().clamp(LEAST_RING, MOST_RING),
+            segment: segment.next_multiple_of(PAGE),
+        }
+    }
+
+    /// Returns the bytes of the extent.
+    pub(crate) fn len(&self) -> u64 {
+        RING + self.ring
+    }
+}
+
+impl JournalHead {
+    /// Writes the sizes, and the position at which records begin. No other process sees it yet.
+    pub(crate) fn init(&self, geometry: &JournalGeometry, id: u64, position: u64) {
+        let order = Ordering::Relaxed;
+        self.magic.store(MAGIC, order);
+        self.ring.store(geometry.ring, order);
+        self.segment.store(geometry.segment, order);
+        self.id.store(id, order);
+        for word in [
+            &self.tail,
+            &self.keep,
+            &self.written,
+            &self.allocated,
+            &self.synced,
+        ] {
+            word.store(position, order);
+        }
+        self.checksum.store(self.sum(), Ordering::Release);
+    }
+
+    /// Returns the sizes, or `None` if this is no journal, or a damaged one.
+    pub(crate) fn verify(&self) -> Option<JournalGeometry> {
+        let order = Ordering::Relaxed;
+        let geometry = JournalGeometry {
+            ring: self.ring.load(order),
+            segment: self.segment.load(order),
+        };
+        let is_it = self.magic.load(order) == MAGIC
+            && self.checksum.load(order) == self.sum()
+            && geometry.ring.is_power_of_two()
+            && (LEAST_RING..=MOST_RING).contains(&geometry.ring)
+            && geometry.segment > 0;
+        is_it.then_some(geometry)
+    }
+
+    fn sum(&self) -> u64 {
+        let words = [
+            &self.magic,
+            &self.ring,
+            &self.segment,
+            &self.id,
+        ];
+        fold(&words.map(|word| word.load(Ordering::Relaxed)))
+    }
+}

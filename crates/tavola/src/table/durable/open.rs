@@ -1,0 +1,294 @@
+//! Opening a durable table: attaching to its memory, or rebuilding that.
+//!
+//! The directory is locked: for many by all who use the table, for one who creates or rebuilds it.
+//! The file `table` says where the memory is. If it is not there (after a restart of the machine,
+//! or because somebody removed it), and nobody uses the table, it is rebuilt in a file without a
+//! name, which then gets one, and is noted. A process that dies before that has changed nothing.
+
+use super::Keeper;
+use super::rebuild::{Files, OnDamage};
+use crate::alloc::find_extent;
+use crate::engine::Core;
+use crate::error::{Error, Result};
+use crate::journal::{Home, JournalFiles, Place, TABLE};
+use crate::layout::{ExtentKind, fold};
+use crate::region::{self, Location, explained, names};
+use crate::sync::Ordering;
+use crate::sys::clock;
+use crate::sys::disk::{DirLock, HomeDir, RealHome};
+use crate::table::lazy::Lazy;
+use crate::table::{Options, Table};
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The pause between two looks at a table that another process is rebuilding.
+const PAUSE: Duration = Duration::from_millis(10);
+/// For how long processes may use memory that cannot be reached before that is an error: they may
+/// be about to open the table as well.
+const UNREACHED: Duration = Duration::from_secs(3);
+/// For how long another process may rebuild it.
+const REBUILDING: Duration = Duration::from_secs(3600);
+
+/// Returns whether a path is the directory of a durable table.
+pub(crate) fn is_home(path: &Path) -> bool {
+    path.join(TABLE).is_file()
+}
+
+/// Returns the path of a name if that is a directory.
+pub(crate) fn find_home(name: &OsStr) -> Option<PathBuf> {
+    let path = names::path_of(name).ok()?;
+    path.is_dir().then_some(path)
+}
+
+/// A directory that is about to be used.
+struct Opening<'a> {
+    options: &'a Options,
+    path: &'a Path,
+    lock: DirLock,
+    home: Arc<dyn HomeDir>,
+}
+
+impl Options {
+    /// Opens a durable table that exists.
+    pub(in crate::table) fn open_home(&self, path: &Path, writable: bool) -> Result<Table> {
+        let opening = Opening::new(self, path)?;
+        let (core, table) = opening.open()?;
+        if !writable {
+            let file = core.path().to_path_buf();
+            drop(core);
+            let at = Location::of(file.as_os_str(), true)?;
+            let file = region::open(&at, false)?;
+            return self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
+        }
+        self.durable_table(core, &table, path)
+    }
+
+    /// Creates a durable table in a directory, which is made if it is missing.
+    pub(in crate::table) fn create_home(&self, path: &Path) -> Result<Table> {
+        let mode = self.dir_mode();
+        let made = std::fs::DirBuilder::new().mode(mode).create(path);
+        match made {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(explained("creating the durable table", path, error));
+            }
+            _ => {}
+        }
+        let opening = Opening::new(self, path)?;
+        let (core, table) = opening.create()?;
+        self.durable_table(core, &table, path)
+    }
+
+    fn durable_table(&self, mut core: Core, table: &Home, path: &Path) -> Result<Table> {
+        core.durability = self.stricter(table.durability);
+        core.name.begin();
+        let core = Arc::new(core);
+        let keeper = Keeper::start(Arc::clone(&core))?;
+        let mut made = self.table(Lazy::shared(core, path.into()))?;
+        made.keeper = Some(keeper);
+        Ok(made)
+    }
+}
+
+fn boot() -> u64 {
+    let mut buffer = [0; 64];
+    let id = clock::boot_id(&mut buffer).unwrap_or(b"unknown");
+    let words: Vec<u64> = id.iter().map(|byte| u64::from(*byte)).collect();
+    fold(&words)
+}
+
+impl<'a> Opening<'a> {
+    fn new(options: &'a Options, path: &'a Path) -> Result<Self> {
+        let failed = |source| explained("opening the durable table", path, source);
+        let lock = DirLock::open(path).map_err(failed)?;
+        let home = RealHome::open(path, options.file_mode()).map_err(failed)?;
+        Ok(Self {
+            options,
+            path,
+            lock,
+            home: Arc::new(home),
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        explained("opening the durable table", self.path, source)
+    }
+
+    fn files<'f>(&'f self, table: &'f Home) -> Files<'f> {
+        Files {
+            home: &self.home,
+            path: self.path,
+            table,
+        }
+    }
+
+    fn create(self) -> Result<(Core, Home)> {
+        let exists = || Error::AlreadyExists {
+            path: self.path.to_path_buf(),
+        };
+        if !self.lock.try_alone().map_err(|e| self.failed(e))? || is_home(self.path) {
+            return Err(exists());
+        }
+        let names = self.home.names().map_err(|e| self.failed(e))?;
+        let is_ours = |name: &String| name == "table.new" || name.starts_with("journal-");
+        if let Some(other) = names.iter().find(|name| !is_ours(name)) {
+            return Err(Error::NotATable {
+                path: self.path.to_path_buf(),
+                why: format!("the directory is not empty: it has {other:?}"),
+            });
+        }
+        let table = self.options.home()?;
+        self.files(&table).create()?;
+        let core = self.rebuild(&table)?;
+        self.share()?;
+        Ok((self.keep_lock(core), table))
+    }
+
+    fn open(self) -> Result<(Core, Home)> {
+        let since = Instant::now();
+        let mut unreached: Option<Instant> = None;
+        loop {
+            if self.lock.try_shared().map_err(|e| self.failed(e))? {
+                let (table, place) = self.read()?;
+                if let Some(core) = self.attach(place.as_ref())? {
+                    return Ok((self.keep_lock(core), table));
+                }
+                self.lock.unlock().map_err(|e| self.failed(e))?;
+                if self.lock.try_alone().map_err(|e| self.failed(e))? {
+                    let (table, place) = self.read()?;
+                    let core = match self.attach(place.as_ref())? {
+                        Some(core) => core,
+                        None => self.rebuild(&table)?,
+                    };
+                    self.share()?;
+                    return Ok((self.keep_lock(core), table));
+                }
+                let first = *unreached.get_or_insert_with(Instant::now);
+                if first.elapsed() > UNREACHED {
+                    return Err(Error::InUseElsewhere {
+                        path: self.path.to_path_buf(),
+                    });
+                }
+            } else {
+                // Somebody rebuilds it.
+                unreached = None;
+                if since.elapsed() > REBUILDING {
+                    let source = io::Error::from(ErrorKind::TimedOut);
+                    return Err(explained("waiting for the rebuilding of", self.path, source));
+                }
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Lets others use the table, too.
+    fn share(&self) -> Result<()> {
+        // Between the two locks another process may have it alone, and finds the table's memory.
+        let since = Instant::now();
+        while !self.lock.try_shared().map_err(|e| self.failed(e))? {
+            if since.elapsed() > UNREACHED {
+                return Err(self.failed(io::Error::from(ErrorKind::TimedOut)));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// The handle keeps the lock.
+    fn keep_lock(self, mut core: Core) -> Core {
+        core.home_lock = Some(self.lock);
+        core
+    }
+
+    fn read(&self) -> Result<(Home, Option<Place>)> {
+        let file = match self.home.open(TABLE) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Error::NotATable {
+                    path: self.path.to_path_buf(),
+                    why: "a directory without a durable table".to_string(),
+                });
+            }
+            opened => opened.map_err(|e| self.failed(e))?,
+        };
+        let mut bytes = [0; 2048];
+        file.read_at(&mut bytes, 0).map_err(|e| self.failed(e))?;
+        let table = Home::decode(&bytes).map_err(|why| Error::DamagedJournal {
+            path: self.path.join(TABLE),
+            why,
+        })?;
+        let place = Place::read(&*file).map_err(|e| self.failed(e))?;
+        Ok((table, place))
+    }
+
+    /// Attaches to the memory, if it is there.
+    fn attach(&self, place: Option<&Place>) -> Result<Option<Core>> {
+        let Some(place) = place.filter(|place| place.boot == boot()) else {
+            return Ok(None);
+        };
+        let at = match Location::of(place.path.as_os_str(), true) {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            at => at?,
+        };
+        let file = match region::open(&at, true) {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            file => file?,
+        };
+        let region = file.map(at.path())?;
+        let words = &region.superblock().uuid;
+        if [0, 1].map(|i| words[i].load(Ordering::Relaxed)) != place.uuid {
+            return Ok(None);
+        }
+        let Some((offset, _)) = find_extent(&region, ExtentKind::Journal, b"")? else {
+            return Ok(None);
+        };
+        if region.journal_head(offset).verify().is_none() {
+            return Err(Error::Corrupt {
+                what: "the journal",
+            });
+        }
+        region.begin_journal(offset);
+        let mut core = Core::new(region, place.path.clone(), self.options.uid_policy);
+        let files = JournalFiles::new(Arc::clone(&self.home), self.path);
+        core.journal = Some(Arc::new(files));
+        Ok(Some(core))
+    }
+
+    /// Rebuilds the memory, and notes where it is. This process has the directory alone.
+    fn rebuild(&self, table: &Home) -> Result<Core> {
+        let name = format!("durable-{:016x}", table.id);
+        let path = names::path_of(&name)?;
+        region::make_directory(&path)?;
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(self.failed(error)),
+            _ => {}
+        }
+        let options = self.options.of_home(table);
+        let (geometry, max_size) = options.geometry(Some(&path))?;
+        let at = Location::of(path.as_os_str(), true)?;
+        let (region, unnamed) = region::create(at, geometry, max_size, options.rights())?;
+        let mut core = Core::new(region, path.clone(), options.uid_policy);
+        self.files(table).rebuild(&mut core, self.options.damage())?;
+        unnamed.publish(core.region())?;
+        let words = &core.region().superblock().uuid;
+        let place = Place {
+            boot: boot(),
+            uuid: [0, 1].map(|i| words[i].load(Ordering::Relaxed)),
+            path,
+        };
+        let file = self.home.open(TABLE).map_err(|e| self.failed(e))?;
+        place.write(&file).map_err(|e| self.failed(e))?;
+        Ok(core)
+    }
+}
+
+impl Options {
+    fn damage(&self) -> OnDamage {
+        match self.cut {
+            true => OnDamage::Cut,
+            false => OnDamage::Refuse,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Making a snapshot of a table that is in use.
+
+use crate::engine::Core;
+use crate::error::{Error, Result, corrupt};
+use crate::journal::{
+    ChangeRecord, Content, JournalFiles, MOST_PIECE, Op, SnapshotWriter, begin_snapshot, head,
+    number_of, snapshot_position, tail,
+};
+use crate::lock::FileLock;
+use crate::sync::Ordering;
+use crate::sys::clock;
+use crate::table::Table;
+use std::io;
+
+/// Values from this length on are written in pieces.
+const LARGE: usize = 64 << 10;
+
+/// Writes a snapshot, and removes the files that are not needed any more. Returns false if another
+/// process is doing that.
+pub(super) fn snapshot(table: &Table) -> Result<bool> {
+    let core = table.core()?;
+    let Some(files) = core.journal.as_deref() else {
+        return Err(crate::engine::not_durable());
+    };
+    let me = core.writer()?;
+    let region = core.region();
+    let words = head(region);
+    let Some(_lock) = FileLock::try_unnoted(region, &words.snapshot_lock, me)? else {
+        return Ok(false);
+    };
+    files.check(region)?;
+    let position = begin_snapshot(region, me)?;
+    let failed = |source| Error::Io {
+        op: "writing a snapshot",
+        path: files.path().to_path_buf(),
+        source,
+    };
+    let id = words.id.load(Ordering::Relaxed);
+    let mut writer = SnapshotWriter::create(&*files.home, id, position, region.now_ms())
+        .map_err(failed)?;
+    let keys = write_keys(table, &mut writer, &failed)?;
+    let end = tail(region);
+    files.sync_to(region, me, end)?;
+    let bytes = writer
+        .finish(end, keys, core.last_version())
+        .map_err(failed)?;
+    words.snapshot_bytes.store(bytes, Ordering::Relaxed);
+    words.snapshot_ms.store(clock::unix_ms(), Ordering::Relaxed);
+    words.snapshot.store(position, Ordering::Release);
+    remove_old(core, files, position).map_err(failed)?;
+    Ok(true)
+}
+
+fn write_keys(
+    table: &Table,
+    writer: &mut SnapshotWriter<'_>,
+    failed: &impl Fn(io::Error) -> Error,
+) -> Result<u64> {
+    let mut keys = 0;
+    let mut entries = table.iter();
+    while let Some(entry) = entries.next_whole()? {
+        let names = table.tag_names(&entry.tags)?;
+        if names.len() != entry.tags.len() {
+            // A tag was invalidated meanwhile, and the journal says so.
+            continue;
+        }
+        let mut change = ChangeRecord::of(Op::Set, entry.key);
+        change.content = Content::Here(entry.value);
+        if entry.value.len() >= LARGE {
+            let first = writer.pieces(entry.value, MOST_PIECE).map_err(failed)?;
+            let Ok(len) = u32::try_from(entry.value.len()) else {
+                return corrupt("an item");
+            };
+            change.content = Content::Pieces { first, len };
+        }
+        (change.client, change.marks) = (entry.shown.client, entry.shown.marks);
+        (change.expiry_ms, change.version) = (entry.shown.expiry_ms, entry.shown.version);
+        change.tags = names.iter().map(Vec::as_slice).collect();
+        writer.draft().push_change(&change);
+        writer.after_change().map_err(failed)?;
+        keys += 1;
+    }
+    Ok(keys)
+}
+
+/// Removes snapshots and files of the journal that lie before a snapshot.
+fn remove_old(core: &Core, files: &JournalFiles, position: u64) -> io::Result<()> {
+    let segment = head(core.region()).segment.load(Ordering::Relaxed).max(1);
+    for name in files.home.names()? {
+        let is_old = snapshot_position(&name).is_some_and(|other| other < position)
+            || number_of(&name).is_some_and(|number| (number + 1) * segment <= position);
+        if is_old {
+            files.home.remove(&name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! What a write that has returned means for a power failure.
+
+use std::time::Duration;
+
+/// What a returned write to a durable table means. A process that is killed loses nothing in any
+/// case; the policy is about power failures and crashes of the system, after which the table is as
+/// it was at one moment.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The change is on disk.
+    #[default]
+    Commit,
+    /// The change is on disk after at most this time, as long as a process has the table open.
+    Within(Duration),
+    /// The change is on disk when the system has written it.
+    Os,
+}
