@@ -492,9 +492,7 @@ impl std::error::Error for Error {
             Self::Permission { source, .. }
             | Self::Io { source, .. }
             | Self::NotDurable { source, .. }
-            | Self::Sink { source } => {
-                Some(source)
-            }
+            | Self::Sink { source } => Some(source),
             Self::Compute { source } | Self::Codec { source } => Some(source.as_ref()),
             _ => None,
         }

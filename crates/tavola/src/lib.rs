@@ -190,8 +190,8 @@ pub use table::{
     Watch,
 };
 pub use values::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, Entry, Expiry, Latencies,
-    LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, Entry, Expiry,
+    Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
 };
 
 #[cfg(feature = "serde")]

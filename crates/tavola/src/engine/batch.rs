@@ -82,6 +82,9 @@ impl Core {
         pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
         metadata: impl Fn(&T) -> Result<Metadata<'static>>,
     ) -> Result<()> {
+        if self.region().is_journaled() && !Self::is_in_batch() {
+            return self.in_batch(|| self.set_many(all, pair, metadata));
+        }
         let me = self.writer()?;
         for all in all.chunks(WAVE) {
             let ahead = self.warm(all.len(), |i| pair(&all[i]).0);

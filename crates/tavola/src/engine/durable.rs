@@ -3,7 +3,7 @@
 use super::core::Core;
 use crate::alloc::{Need, Stop};
 use crate::error::{Error, Result, corrupt};
-use crate::journal::{JournalFiles, MOST_PIECE, record_piece, take_last, tail};
+use crate::journal::{JournalFiles, MOST_PIECE, record_piece, tail, take_last};
 use crate::lock::Me;
 use crate::values::Durability;
 use std::cell::Cell;
@@ -29,6 +29,11 @@ impl Core {
             return Ok(());
         }
         self.wait_for_records(me)
+    }
+
+    /// Returns whether this thread is in a call that changes many keys.
+    pub(crate) fn is_in_batch() -> bool {
+        BATCHES.get() > 0
     }
 
     fn wait_for_records(&self, me: Me) -> Result<()> {
@@ -89,7 +94,8 @@ impl Core {
             return Err(not_durable());
         }
         let me = self.writer()?;
-        self.files()?.sync_to(self.region(), me, tail(self.region()))
+        self.files()?
+            .sync_to(self.region(), me, tail(self.region()))
     }
 }
 

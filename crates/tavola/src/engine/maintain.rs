@@ -45,7 +45,7 @@ impl Core {
         // Values that are being computed now belong to before the clear: they must not be stored.
         let me = self.writer()?;
         self.end_all_leases(me)?;
-        self.remove_all(ClearScope::All)?;
+        self.in_batch(|| self.remove_all(ClearScope::All))?;
         self.count_remove(me);
         Ok(())
     }

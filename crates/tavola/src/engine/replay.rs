@@ -98,8 +98,7 @@ impl<'c> Replay<'c> {
             }
             Op::Value => {
                 let keeping = Metadata::new(Stamp::NONE, true);
-                let request =
-                    core.request(change.key, WriteCondition::Present, Some(&keeping))?;
+                let request = core.request(change.key, WriteCondition::Present, Some(&keeping))?;
                 core.write(&request, value)?;
             }
             Op::Attributes => {
@@ -132,11 +131,7 @@ impl<'c> Replay<'c> {
 
 impl Core {
     /// Gives a key these attributes, if it exists.
-    fn set_attributes(
-        &self,
-        request: &WriteRequest<'_>,
-        change: &ChangeRecord<'_>,
-    ) -> Result<()> {
+    fn set_attributes(&self, request: &WriteRequest<'_>, change: &ChangeRecord<'_>) -> Result<()> {
         let hash = request.hash;
         let client = u64::from(change.client) | u64::from(change.marks) << 40;
         for field in [FLAG_EXPIRY, FLAG_CLIENT] {

@@ -473,12 +473,7 @@ impl<'a> Commit<'a> {
     }
 
     /// Commits: one store changes all keys. In a durable table it is recorded.
-    fn decide(
-        &self,
-        locks: &ShardLocks<'_>,
-        plans: &[Plan<'_>],
-        draft: &mut Draft,
-    ) -> Step<()> {
+    fn decide(&self, locks: &ShardLocks<'_>, plans: &[Plan<'_>], draft: &mut Draft) -> Step<()> {
         let owner = self.owner;
         let committed = CommitWord::Committed { owner }.encode();
         let Some(region) = plans.first().map(|plan| locks.of(plan.hash.shard()).region) else {

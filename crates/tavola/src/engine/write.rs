@@ -16,13 +16,13 @@ use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::effort::{Effort, StepsBack};
 use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
-use crate::alloc::{Need, Stop, Chain, Stamp, Step, free_uid, take_uid, write_large, write_small};
+use crate::alloc::{Chain, Need, Stamp, Step, Stop, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::{
     Hash, New, PriorSegment, Spot, Why, change_word, drop_key, find, find_along, publish,
 };
-use crate::layout::{Fixed, Hint};
 use crate::journal::MOST_KEY;
+use crate::layout::{Fixed, Hint};
 use crate::lock::ShardLock;
 
 impl Core {
@@ -192,7 +192,10 @@ impl Core {
     }
 
     /// Returns `None` if the pieces must be sent once more.
-    #[allow(clippy::option_option, reason = "the outcome is one of a conditional write")]
+    #[allow(
+        clippy::option_option,
+        reason = "the outcome is one of a conditional write"
+    )]
     fn publish_large(
         &self,
         request: &WriteRequest<'_>,
@@ -295,7 +298,13 @@ fn write_at(
         && let Some(place) = found.word(lock, key)
         && let Some(hint) = uid_policy.kept(lock, found)?
     {
-        change_word(lock, Some(hash), found.item_ref, place, u64::from_ne_bytes(word))?;
+        change_word(
+            lock,
+            Some(hash),
+            found.item_ref,
+            place,
+            u64::from_ne_bytes(word),
+        )?;
         found.mark_accessed(lock);
         return Ok(Some(WriteResult { hint, version: 0 }));
     }

@@ -80,12 +80,7 @@ impl New {
 /// Changes a key, by one store. Pairs with the acquire loads of the word: a reader sees the bytes
 /// of the item that the word leads to.
 #[inline(always)]
-pub(super) fn make(
-    lock: &ShardLock<'_>,
-    place: &W64,
-    word: u64,
-    recorded: Recorded,
-) -> Step<()> {
+pub(super) fn make(lock: &ShardLock<'_>, place: &W64, word: u64, recorded: Recorded) -> Step<()> {
     if lock.region.is_journaled() {
         return make_recorded(lock, place, word, recorded);
     }

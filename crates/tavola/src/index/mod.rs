@@ -95,8 +95,8 @@ pub(crate) use hash::{Hash, of_value, other_bucket};
 pub(crate) use live::keys_on;
 pub(crate) use pending::{Pending, finish, pend, undo};
 pub(crate) use place::publish;
-pub(crate) use record::{is_lost, record_pending};
 pub(crate) use read::{glance, read, read_seated, read_tag};
+pub(crate) use record::{is_lost, record_pending};
 pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{
     Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,

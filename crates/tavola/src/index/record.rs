@@ -26,10 +26,7 @@ pub(crate) enum Recorded {
     /// The same, but the value is this word.
     Word { item_ref: u64, word: u64 },
     /// The key of this item has these attributes, or those of the item.
-    Attributes {
-        item_ref: u64,
-        shown: Option<Shown>,
-    },
+    Attributes { item_ref: u64, shown: Option<Shown> },
     /// The key of this item is removed, or it is a tag that is invalidated.
     Remove { item_ref: u64 },
 }
@@ -72,7 +69,12 @@ pub(super) fn make_recorded(
         }
         Ok(is_lost)
     };
-    write_record(lock, &change, |draft| push(region, draft, &item, recorded), decide)
+    write_record(
+        lock,
+        &change,
+        |draft| push(region, draft, &item, recorded),
+        decide,
+    )
 }
 
 fn has_lost_tag(item: &Item<'_>) -> bool {
@@ -85,11 +87,7 @@ pub(crate) fn is_lost(region: &Region, item_ref: u64) -> bool {
 }
 
 /// Adds a change of a transaction to a record.
-pub(crate) fn record_pending(
-    region: &Region,
-    draft: &mut Draft,
-    pending: &Pending,
-) -> Step<()> {
+pub(crate) fn record_pending(region: &Region, draft: &mut Draft, pending: &Pending) -> Step<()> {
     let (item_ref, recorded) = match (&pending.new, &pending.old) {
         (Some(new), _) if !is_lost(region, new.item_ref) => {
             let (item_ref, pieces) = (new.item_ref, new.pieces);

@@ -4,7 +4,8 @@
 //! 0       magic `TavolaDH`, format, id of the journal, max_size, segment, shards, options,
 //!         lengths, TTL, policy, policy's time in ms, mode, checksum: 8 B each
 //! 2048    where the table is in shared memory, not synced, as it says nothing after a restart of
-//!         the machine: boot, uuid (2 words), checksum, bytes of the path: 8 B each; the path
+//!         the machine: boot, uuid (2 words), device and inode of the directory, checksum, bytes
+//!         of the path: 8 B each; the path
 //! ```
 
 use super::record::word_at;
@@ -26,6 +27,7 @@ const NEW: &str = "table.new";
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaDH");
 const FORMAT: u64 = 1;
 const NOTE: u64 = 2048;
+const PATH: usize = 56;
 const MOST_PATH: usize = 1024;
 
 /// What a durable table was created with.
@@ -120,7 +122,11 @@ impl Home {
 
     /// Writes the file, and returns when it survives a power failure.
     pub(crate) fn write(&self, dir: &dyn HomeDir) -> io::Result<()> {
-        let mut bytes: Vec<u8> = self.words().into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut bytes: Vec<u8> = self
+            .words()
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
         bytes.extend(fold(&self.words()).to_le_bytes());
         bytes.resize(4096, 0);
         match dir.remove(NEW) {
@@ -142,32 +148,36 @@ pub(crate) struct Place {
     pub(crate) boot: u64,
     /// Identifies the table's file.
     pub(crate) uuid: [u64; 2],
+    /// Device and inode of the directory: a copy of it has others.
+    pub(crate) dir: [u64; 2],
     pub(crate) path: PathBuf,
 }
 
 impl Place {
     /// Reads it, if the file has it.
     pub(crate) fn read(file: &dyn DiskFile) -> io::Result<Option<Self>> {
-        let mut bytes = [0; 40 + MOST_PATH];
+        let mut bytes = [0; PATH + MOST_PATH];
         let len = file.read_at(&mut bytes, NOTE)?;
         Ok(Self::decode(&bytes[..len]))
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let word = |i: usize| word_at(bytes, 8 * i);
-        let len = word(4)? as usize;
-        let path = bytes.get(40..40 + len.min(MOST_PATH))?;
-        let uuid = [word(1)?, word(2)?];
-        let is_right = word(3)? == Self::sum(word(0)?, uuid, path);
-        is_right.then(|| Self {
-            boot: bytes.first().map_or(0, |_| word(0).unwrap_or(0)),
-            uuid,
+        let len = word(6)? as usize;
+        let path = bytes.get(PATH..PATH + len.min(MOST_PATH))?;
+        let place = Self {
+            boot: word(0)?,
+            uuid: [word(1)?, word(2)?],
+            dir: [word(3)?, word(4)?],
             path: PathBuf::from(OsStr::from_bytes(path)),
-        })
+        };
+        (word(5)? == place.sum()).then_some(place)
     }
 
-    fn sum(boot: u64, uuid: [u64; 2], path: &[u8]) -> u64 {
-        let mut words = vec![boot, uuid[0], uuid[1], path.len() as u64];
+    fn sum(&self) -> u64 {
+        let path = self.path.as_os_str().as_bytes();
+        let [uuid, dir] = [self.uuid, self.dir];
+        let mut words = vec![self.boot, uuid[0], uuid[1], dir[0], dir[1]];
         words.extend(path.iter().map(|byte| u64::from(*byte)));
         fold(&words)
     }
@@ -178,12 +188,13 @@ impl Place {
         if path.len() > MOST_PATH {
             return Err(io::Error::other("the path of the table is too long"));
         }
-        let sum = Self::sum(self.boot, self.uuid, path);
         let words = [
             self.boot,
             self.uuid[0],
             self.uuid[1],
-            sum,
+            self.dir[0],
+            self.dir[1],
+            self.sum(),
             path.len() as u64,
         ];
         let mut bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
@@ -214,7 +225,11 @@ mod tests {
             durability: Durability::Within(Duration::from_millis(50)),
             mode: 0o660,
         };
-        let mut bytes: Vec<u8> = home.words().into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut bytes: Vec<u8> = home
+            .words()
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
         bytes.extend(fold(&home.words()).to_le_bytes());
         assert_eq!(Home::decode(&bytes), Ok(home));
         for bit in 0..8 * bytes.len() {

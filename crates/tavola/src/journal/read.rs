@@ -124,7 +124,9 @@ impl<'a> JournalReader<'a> {
             if (HEAD..=LONGEST).contains(&len) {
                 self.fill(at, len)?;
                 let head = RecordHead::decode(self.window.bytes(), at);
-                if let Some(record) = head.and_then(|head| head.verify(self.id, self.window.bytes())) {
+                if let Some(record) =
+                    head.and_then(|head| head.verify(self.id, self.window.bytes()))
+                {
                     each(&record)?;
                     at += len as u64;
                     continue;

@@ -285,9 +285,7 @@ impl RecordHead {
         let words = [word(0), word(1), word(2), word(3)];
         let kind = Kind::of(words[0] >> 32 & 0xFF)?;
         let head = Self { words, kind };
-        let is_right = words[1] == position
-            && head.len() >= HEAD
-            && head.len().is_multiple_of(8);
+        let is_right = words[1] == position && head.len() >= HEAD && head.len().is_multiple_of(8);
         is_right.then_some(head)
     }
 

@@ -180,10 +180,8 @@ impl SnapshotReader {
         file.read_at(&mut head, 0)?;
         let word = |i: usize| word_at(&head, 8 * i).unwrap_or(0);
         let words = [word(0), word(1), word(2), word(3)];
-        let is_right = words[0] == MAGIC
-            && words[1] == id
-            && words[2] == position
-            && word(4) == fold(&words);
+        let is_right =
+            words[0] == MAGIC && words[1] == id && words[2] == position && word(4) == fold(&words);
         Ok(is_right.then_some(Self {
             file,
             id,

@@ -30,7 +30,8 @@ impl Window {
         let had = self.bytes.len();
         self.bytes.resize(had + len, 0);
         let got = read(&mut self.bytes[had..]);
-        self.bytes.truncate(had + got.as_ref().map_or(0, |got| *got));
+        self.bytes
+            .truncate(had + got.as_ref().map_or(0, |got| *got));
         got
     }
 

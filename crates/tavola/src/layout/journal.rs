@@ -108,7 +108,9 @@ impl JournalGeometry {
     /// Returns the sizes for a table of this `max_size`.
     pub(crate) fn of(max_size: u64, segment: u64) -> Self {
         Self {
-            ring: (max_size / 8).next_power_of_two().clamp(LEAST_RING, MOST_RING),
+            ring: (max_size / 8)
+                .next_power_of_two()
+                .clamp(LEAST_RING, MOST_RING),
             segment: segment.next_multiple_of(PAGE),
         }
     }
@@ -155,12 +157,7 @@ impl JournalHead {
     }
 
     fn sum(&self) -> u64 {
-        let words = [
-            &self.magic,
-            &self.ring,
-            &self.segment,
-            &self.id,
-        ];
+        let words = [&self.magic, &self.ring, &self.segment, &self.id];
         fold(&words.map(|word| word.load(Ordering::Relaxed)))
     }
 }

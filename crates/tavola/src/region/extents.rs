@@ -1,7 +1,9 @@
 //! References and copies for what is beside the table: extents, with queue pools and logs in them.
 
 use super::Region;
-use crate::layout::{Extent, JournalHead, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead};
+use crate::layout::{
+    Extent, JournalHead, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead,
+};
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
 impl Region {

@@ -50,8 +50,8 @@ pub mod names {
 }
 
 use crate::layout::{
-    Fixed, Geometry, JournalHead, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool, QueueHead,
-    QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
+    Fixed, Geometry, JournalHead, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool,
+    QueueHead, QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, RecordRing, W32, W64};
 use crate::sys;

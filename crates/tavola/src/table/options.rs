@@ -1,7 +1,7 @@
 //! How a table is made and opened.
 
 use super::Table;
-use super::durable::{find_home, is_home};
+use super::durable::{find_home, is_home, remove_home};
 use super::lazy::Lazy;
 use crate::alloc::capacity;
 use crate::engine::{Background, Core, UidPolicy};
@@ -135,7 +135,7 @@ impl Options {
     /// let users = Table::options().durable(Durability::Commit).max_size(8 << 20).open(&dir)?;
     /// users.set(b"alice", b"1")?;
     /// # drop(users);
-    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Table::options().remove(&dir)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn durable(mut self, durability: Durability) -> Self {
@@ -372,12 +372,15 @@ impl Options {
     }
 
     /// Removes the file of a table, as [`names::remove`]; with [`Options::any_owner`] also of
-    /// another user.
+    /// another user. Also removes a durable table.
     ///
     /// # Errors
     /// The errors of [`names::remove`].
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
-        region::remove_of(name.as_ref(), self.any_owner)
+        match find_home(name.as_ref()).filter(|path| is_home(path)) {
+            Some(path) => remove_home(&path),
+            None => region::remove_of(name.as_ref(), self.any_owner),
+        }
     }
 
     /// Renames a table, as [`names::rename`]; with [`Options::any_owner`] also of another user.

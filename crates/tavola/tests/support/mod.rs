@@ -4,6 +4,7 @@
 
 pub mod beside;
 pub mod damage;
+pub mod durable;
 pub mod flips;
 pub mod format;
 pub mod leased;

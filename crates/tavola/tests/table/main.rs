@@ -11,6 +11,7 @@ mod cache_size;
 mod collapse;
 mod copy;
 mod damage_tags;
+mod durable;
 mod entries;
 mod evictions;
 mod expiry;

@@ -4,7 +4,7 @@ use crate::sys::retry;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// A directory that is open to be locked. The lock ends with it, and with all forked children that
@@ -19,6 +19,12 @@ impl DirLock {
             .custom_flags(libc::O_DIRECTORY | libc::O_CLOEXEC)
             .open(path)?;
         Ok(Self(dir))
+    }
+
+    /// Returns its device and inode.
+    pub(crate) fn identity(&self) -> io::Result<[u64; 2]> {
+        let info = self.0.metadata()?;
+        Ok([info.dev(), info.ino()])
     }
 
     /// Locks it for one, without waiting. Returns false if others have locked it.

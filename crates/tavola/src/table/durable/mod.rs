@@ -7,7 +7,7 @@ mod rebuild;
 mod snapshot;
 
 pub(super) use keeper::Keeper;
-pub(super) use open::{find_home, is_home};
+pub(super) use open::{find_home, is_home, remove_home};
 
 use super::Table;
 use crate::error::Result;
@@ -25,7 +25,7 @@ impl Table {
     /// table.set(b"alice", b"1")?;
     /// table.sync()?;
     /// # drop(table);
-    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Table::options().remove(&dir)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -51,7 +51,7 @@ impl Table {
     /// table.set(b"alice", b"1")?;
     /// assert!(table.snapshot()?);
     /// # drop(table);
-    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Table::options().remove(&dir)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

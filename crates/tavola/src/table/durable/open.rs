@@ -10,7 +10,7 @@ use super::rebuild::{Files, OnDamage};
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::{Home, JournalFiles, Place, TABLE};
+use crate::journal::{Home, JournalFiles, Place, TABLE, number_of, snapshot_position};
 use crate::layout::{ExtentKind, fold};
 use crate::region::{self, Location, explained, names};
 use crate::sync::Ordering;
@@ -90,6 +90,33 @@ impl Options {
         let mut made = self.table(Lazy::shared(core, path.into()))?;
         made.keeper = Some(keeper);
         Ok(made)
+    }
+}
+
+/// Removes a durable table: its files, its memory, and its directory if nothing else is in it.
+/// Processes that have it open cannot write any more.
+pub(crate) fn remove_home(path: &Path) -> Result<()> {
+    let failed = |source| explained("removing the durable table", path, source);
+    let home = RealHome::open(path, 0o600).map_err(failed)?;
+    let place = home.open(TABLE).and_then(|file| Place::read(&*file));
+    if let Some(place) = place.map_err(failed)? {
+        let _ = std::fs::remove_file(&place.path);
+    }
+    // First the file that makes it a table: what is left of a removal that died is no table.
+    home.remove(TABLE)
+        .and_then(|()| home.sync())
+        .map_err(failed)?;
+    for name in home.names().map_err(failed)? {
+        let is_ours = number_of(&name).is_some()
+            || snapshot_position(&name).is_some()
+            || name.ends_with(".new");
+        if is_ours {
+            home.remove(&name).map_err(failed)?;
+        }
+    }
+    match std::fs::remove_dir(path) {
+        Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(failed(error)),
+        _ => Ok(()),
     }
 }
 
@@ -177,7 +204,11 @@ impl<'a> Opening<'a> {
                 unreached = None;
                 if since.elapsed() > REBUILDING {
                     let source = io::Error::from(ErrorKind::TimedOut);
-                    return Err(explained("waiting for the rebuilding of", self.path, source));
+                    return Err(explained(
+                        "waiting for the rebuilding of",
+                        self.path,
+                        source,
+                    ));
                 }
             }
             std::thread::sleep(PAUSE);
@@ -225,7 +256,9 @@ impl<'a> Opening<'a> {
 
     /// Attaches to the memory, if it is there.
     fn attach(&self, place: Option<&Place>) -> Result<Option<Core>> {
-        let Some(place) = place.filter(|place| place.boot == boot()) else {
+        let dir = self.lock.identity().map_err(|e| self.failed(e))?;
+        let is_valid = |place: &&Place| place.boot == boot() && place.dir == dir;
+        let Some(place) = place.filter(is_valid) else {
             return Ok(None);
         };
         let at = match Location::of(place.path.as_os_str(), true) {
@@ -258,7 +291,8 @@ impl<'a> Opening<'a> {
 
     /// Rebuilds the memory, and notes where it is. This process has the directory alone.
     fn rebuild(&self, table: &Home) -> Result<Core> {
-        let name = format!("durable-{:016x}", table.id);
+        let dir = self.lock.identity().map_err(|e| self.failed(e))?;
+        let name = format!("durable-{:016x}-{:x}", table.id, dir[1]);
         let path = names::path_of(&name)?;
         region::make_directory(&path)?;
         match std::fs::remove_file(&path) {
@@ -270,12 +304,14 @@ impl<'a> Opening<'a> {
         let at = Location::of(path.as_os_str(), true)?;
         let (region, unnamed) = region::create(at, geometry, max_size, options.rights())?;
         let mut core = Core::new(region, path.clone(), options.uid_policy);
-        self.files(table).rebuild(&mut core, self.options.damage())?;
+        self.files(table)
+            .rebuild(&mut core, self.options.damage())?;
         unnamed.publish(core.region())?;
         let words = &core.region().superblock().uuid;
         let place = Place {
             boot: boot(),
             uuid: [0, 1].map(|i| words[i].load(Ordering::Relaxed)),
+            dir,
             path,
         };
         let file = self.home.open(TABLE).map_err(|e| self.failed(e))?;

@@ -94,14 +94,17 @@ impl Files<'_> {
         if let Some((snapshot, end)) = &snapshot {
             let name = snapshot_name(snapshot.position);
             snapshot
-                .read(|record| self.apply(&mut replay, record, &name).map_err(Failure::Tavola))
+                .read(|record| {
+                    self.apply(&mut replay, record, &name)
+                        .map_err(Failure::Tavola)
+                })
                 .map_err(|failure| failure.explained(&failed))?
                 .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
             replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
             (from, least) = (snapshot.position, *end);
         }
-        let mut reader = JournalReader::new(&**self.home, self.table.id, self.table.segment)
-            .map_err(&failed)?;
+        let mut reader =
+            JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
         let name = |at: u64| name_of(at / self.table.segment);
         let end = reader
             .read(from, |record| {
@@ -179,7 +182,9 @@ impl Files<'_> {
         // Without any snapshot, the journal must be there from its beginning.
         match damaged {
             Some(error) if first != Some(1) => Err(error),
-            None if first != Some(1) => Err(self.damaged(&name_of(1), self.table.segment, "it is missing")),
+            None if first != Some(1) => {
+                Err(self.damaged(&name_of(1), self.table.segment, "it is missing"))
+            }
             _ => Ok(None),
         }
     }
@@ -206,8 +211,7 @@ impl Files<'_> {
         let position = number * segment;
         let sizes = JournalGeometry::of(self.table.max_size, segment);
         let me = core.writer()?;
-        let building =
-            build_extent(core.region(), me, ExtentKind::Journal, b"", sizes.len())?;
+        let building = build_extent(core.region(), me, ExtentKind::Journal, b"", sizes.len())?;
         let (offset, _) = core.region().span_of(building.run);
         let words = core.region().journal_head(offset);
         words.init(&sizes, self.table.id, position);

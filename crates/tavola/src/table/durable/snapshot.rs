@@ -36,8 +36,8 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
         source,
     };
     let id = words.id.load(Ordering::Relaxed);
-    let mut writer = SnapshotWriter::create(&*files.home, id, position, region.now_ms())
-        .map_err(failed)?;
+    let mut writer =
+        SnapshotWriter::create(&*files.home, id, position, region.now_ms()).map_err(failed)?;
     let keys = write_keys(table, &mut writer, &failed)?;
     let end = tail(region);
     files.sync_to(region, me, end)?;

@@ -96,12 +96,14 @@ impl Table {
     /// Some of the keys are removed, each of them whole.
     pub fn remove_prefix(&self, prefix: impl AsRef<[u8]>) -> Result<u64> {
         let (prefix, mut entries, mut removed) = (prefix.as_ref(), self.iter(), 0);
-        while let Some((key, _)) = entries.next_entry()? {
-            if key.starts_with(prefix) {
-                removed += u64::from(self.remove(key)?);
+        self.core()?.in_batch(|| {
+            while let Some((key, _)) = entries.next_entry()? {
+                if key.starts_with(prefix) {
+                    removed += u64::from(self.remove(key)?);
+                }
             }
-        }
-        Ok(removed)
+            Ok(removed)
+        })
     }
 }
 

@@ -1,0 +1,209 @@
+//! Durable tables, in one process: what a rebuilt table holds.
+
+use crate::support::{Random, durable::DurableDir};
+use std::time::Duration;
+use tavola::{Attributes, Durability, Error, Expiry, Options, Table};
+use tavola_model::{End, Model, Op, agree, play};
+
+fn options() -> Options {
+    Table::options().max_size(64 << 20).shards(4)
+}
+
+#[test]
+fn a_table_is_rebuilt_after_its_memory_is_gone() {
+    let dir = DurableDir::new();
+    for durability in [
+        Durability::Commit,
+        Durability::Within(Duration::from_millis(5)),
+        Durability::Os,
+    ] {
+        let table = options().durable(durability).open(dir.path()).unwrap();
+        assert!(table.is_durable().unwrap());
+        let key = format!("{durability:?}");
+        table.set(&key, "1").unwrap();
+        table.sync().unwrap();
+        drop(table);
+        dir.lose_memory();
+        let table = Table::open(dir.path()).unwrap();
+        assert_eq!(table.get(&key).unwrap().unwrap(), b"1");
+        dir.remove();
+    }
+}
+
+#[test]
+fn another_handle_uses_the_same_memory() {
+    let dir = DurableDir::new();
+    let one = options()
+        .durable(Durability::Os)
+        .create(dir.path())
+        .unwrap();
+    let two = Table::open(dir.path()).unwrap();
+    one.set("a", "1").unwrap();
+    assert_eq!(two.get("a").unwrap().unwrap(), b"1");
+    let reader = Table::open_read_only(dir.path()).unwrap();
+    assert_eq!(reader.get("a").unwrap().unwrap(), b"1");
+    assert!(matches!(reader.set("a", "2"), Err(Error::ReadOnly)));
+    let again = options().durable(Durability::Os).create(dir.path());
+    assert!(matches!(again, Err(Error::AlreadyExists { .. })));
+}
+
+#[test]
+fn all_that_belongs_to_a_key_comes_back() {
+    let dir = DurableDir::new();
+    for snapshot in [false, true] {
+        let table = options()
+            .versions(true)
+            .durable(Durability::Os)
+            .open(dir.path())
+            .unwrap();
+        let soon = Attributes {
+            expiry: Expiry::After(Duration::from_secs(1000)),
+            flags: 7,
+        };
+        table.set_with("ttl and flags", "1", soon).unwrap();
+        table.set("touched", "1").unwrap();
+        table
+            .touch("touched", Expiry::After(Duration::from_secs(500)))
+            .unwrap();
+        let tags = table.fetch_tags(&["user:7", "page"]).unwrap();
+        table.set_tagged("tagged", "1", soon, &tags).unwrap();
+        table
+            .set_tagged("lost", "1", soon, &table.fetch_tags(&["gone"]).unwrap())
+            .unwrap();
+        table.invalidate_tag("gone").unwrap();
+        assert_eq!(table.incr("counter", 5).unwrap(), 5);
+        assert_eq!(table.incr("counter", 5).unwrap(), 10);
+        table.set("large", vec![7; 1_000_000]).unwrap();
+        table.set("word", 7u64.to_ne_bytes()).unwrap();
+        table.set("word", 8u64.to_ne_bytes()).unwrap();
+        table.set("removed", "1").unwrap();
+        table.remove("removed").unwrap();
+        table.set("past", "1").unwrap();
+        table.touch("past", Expiry::PAST).unwrap();
+        let token = table.get_entry("word").unwrap().unwrap().token;
+        if snapshot {
+            assert!(table.snapshot().unwrap());
+        }
+        drop(table);
+        dir.lose_memory();
+        let table = Table::open(dir.path()).unwrap();
+        let entry = table.get_entry("ttl and flags").unwrap().unwrap();
+        assert_eq!(entry.attributes.flags, 7);
+        let left = |key: &str| match table.get_entry(key).unwrap().unwrap().attributes.expiry {
+            Expiry::After(left) => left.as_secs(),
+            _ => 0,
+        };
+        assert!((990..=1000).contains(&left("ttl and flags")));
+        assert!((490..=500).contains(&left("touched")));
+        let tags = table.tags_of("tagged").unwrap().unwrap();
+        assert_eq!(tags.len(), 2);
+        assert_eq!(table.get("lost").unwrap(), None);
+        assert_eq!(table.get("counter").unwrap().unwrap(), b"10");
+        assert_eq!(table.get("large").unwrap().unwrap(), vec![7; 1_000_000]);
+        assert_eq!(table.get("word").unwrap().unwrap(), 8u64.to_ne_bytes());
+        assert_eq!(table.get("removed").unwrap(), None);
+        assert_eq!(table.get("past").unwrap(), None);
+        assert_eq!(table.get_entry("word").unwrap().unwrap().token, token);
+        // Versions go on.
+        table.set("new", "1").unwrap();
+        assert!(table.get_entry("new").unwrap().unwrap().token.0 > token.0);
+        table.invalidate_tag("page").unwrap();
+        assert_eq!(table.get("tagged").unwrap(), None);
+        drop(table);
+        dir.remove();
+    }
+}
+
+fn key(random: &mut Random) -> Vec<u8> {
+    match random.below(40) {
+        0 => Vec::new(),
+        1 => vec![b'k'; 300],
+        2 => vec![b'K'; 8192],
+        n => n.to_le_bytes().to_vec(),
+    }
+}
+
+fn value(random: &mut Random) -> Vec<u8> {
+    let len = match random.below(60) {
+        0 => 0,
+        1 => random.below(100_000),
+        2..=4 => random.below(5_000),
+        5..=7 => return random.below(1 << 40).to_string().into_bytes(),
+        8..=10 => 8,
+        _ => random.below(40),
+    };
+    random.bytes(len as usize)
+}
+
+fn draw(random: &mut Random) -> Op {
+    let key = key(random);
+    match random.below(24) {
+        0..=3 => Op::Set(key, value(random)),
+        4 => Op::Add(key, value(random)),
+        5 => Op::Replace(key, value(random)),
+        6 => Op::Append(key, random.bytes(9)),
+        7 => Op::Prepend(key, random.bytes(9)),
+        8 => Op::Swap(key, value(random)),
+        9..=11 => Op::Remove(key),
+        12 => Op::Take(key),
+        13 => Op::Incr(key, random.below(1000)),
+        14 => Op::Decr(key, random.below(1000)),
+        15 => Op::CompareAndSwap(key, value(random), Some(random.bytes(9))),
+        16 => Op::CompareAndSwap(key, value(random), None),
+        17 => Op::Lease(key, End::Fill(value(random))),
+        18..=20 => {
+            let changes = (0..1 + random.below(6)).map(|_| {
+                let is_set = random.below(3) > 0;
+                (self::key(random), is_set.then(|| value(random)))
+            });
+            Op::Transaction(changes.collect())
+        }
+        _ => Op::Get(key),
+    }
+}
+
+/// Random operations, snapshots and lost memory in between: the table is always as the model.
+#[test]
+fn a_rebuilt_table_is_as_a_model() {
+    for seed in 1..4 {
+        let dir = DurableDir::new();
+        let mut random = Random::new(seed);
+        let mut model = Model::default();
+        let durable = options()
+            .shards(1 << random.below(3))
+            .journal_file_size(64 << (10 + random.below(3)))
+            .durable(Durability::Os);
+        let mut table = durable.open(dir.path()).unwrap();
+        for _ in 0..40 {
+            for _ in 0..random.below(200) {
+                play(&table, &mut model, &draw(&mut random)).unwrap();
+            }
+            match random.below(4) {
+                0 => assert!(table.snapshot().unwrap()),
+                1 => {
+                    table.clear().unwrap();
+                    model = Model::default();
+                }
+                _ => {}
+            }
+            drop(table);
+            dir.lose_memory();
+            table = Table::open(dir.path()).unwrap();
+            agree(&table, &model).unwrap();
+            assert!(table.check().unwrap().is_clean());
+        }
+        drop(table);
+    }
+}
+
+#[test]
+fn keys_that_are_too_long_are_refused() {
+    let dir = DurableDir::new();
+    let table = options().durable(Durability::Os).open(dir.path()).unwrap();
+    table.set(vec![b'k'; 8192], "1").unwrap();
+    let long = table.set(vec![b'k'; 8193], "1");
+    assert!(matches!(long, Err(Error::KeyTooLong { bytes: 8193 })));
+    let transaction = table.transaction(|t| t.set(vec![b'k'; 8193], "1"));
+    assert!(matches!(transaction, Err(Error::KeyTooLong { .. })));
+    assert_eq!(table.len().unwrap(), 1);
+}
