@@ -252,6 +252,7 @@ impl JournalFiles {
                 since = Instant::now();
                 let (lock, taken) = FileLock::acquire(region, &head.sync_lock, me)?;
                 if let Taken::FromDead { .. } = taken {
+                    self.check(region)?;
                     self.write_again(region, me)?;
                 }
                 self.sync_locked(region, me, &lock)?;
@@ -272,7 +273,7 @@ impl JournalFiles {
         let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
         let synced = head.synced.load(Ordering::Relaxed);
         let ring = head.ring.load(Ordering::Relaxed);
-        if head.tail.load(Ordering::Acquire) - synced > ring {
+        if head.tail.load(Ordering::Acquire).saturating_sub(synced) > ring {
             return Err(self.fail(region, io::Error::from_raw_os_error(libc::EIO)));
         }
         head.written.store(synced, Ordering::Release);
@@ -281,6 +282,8 @@ impl JournalFiles {
 
     fn sync_locked(&self, region: &Region, me: Me, _: &FileLock<'_>) -> Result<()> {
         let head = head(region);
+        // Asked under the lock: after a sync that failed, another one would succeed in vain.
+        self.check(region)?;
         self.record_clock(region, me);
         {
             let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
@@ -299,6 +302,41 @@ impl JournalFiles {
         }
         head.sync_ns.add_owned(begun.elapsed().as_nanos() as u64);
         head.synced.store(until, Ordering::Release);
+        wake_all(region);
+        Ok(())
+    }
+
+    /// Makes the file in which a failed journal goes on, and returns the position at which that
+    /// begins. As the journal has failed, nobody appends to it.
+    pub(crate) fn begin_again(&self, region: &Region) -> io::Result<u64> {
+        let head = head(region);
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let allocated = head.allocated.load(Ordering::Relaxed);
+        let file = FileHead {
+            id: head.id.load(Ordering::Relaxed),
+            number: allocated / segment,
+            from: allocated,
+        };
+        create_file(&*self.home, &file, segment)?;
+        Ok(allocated)
+    }
+
+    /// Lets a failed journal go on from a position at which a snapshot begins. The state comes last:
+    /// if this process dies before, it is still failed.
+    pub(crate) fn go_on(&self, region: &Region, me: Me, position: u64) -> Result<()> {
+        let head = head(region);
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let (_sync, _) = FileLock::acquire(region, &head.sync_lock, me)?;
+        let (_write, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
+        head.allocated.store(position + segment, Ordering::Release);
+        for word in [&head.keep, &head.written, &head.synced, &head.tail] {
+            word.store(position, Ordering::Release);
+        }
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        head.state.store(0, Ordering::Release);
         wake_all(region);
         Ok(())
     }

@@ -54,11 +54,6 @@ impl<'a> JournalReader<'a> {
         })
     }
 
-    /// Returns the numbers of all files.
-    pub(crate) fn numbers(&self) -> &[u64] {
-        &self.numbers
-    }
-
     /// Returns the head of a file, if it is there and whole.
     fn head(&mut self, number: u64) -> io::Result<Option<FileHead>> {
         if self.open.as_ref().is_none_or(|open| open.0 != number) {

@@ -11,7 +11,7 @@
 //! `tail - written` is at most the length of the ring.
 
 use super::fold::fold;
-use super::{PAGE, assert_layout};
+use super::assert_layout;
 use crate::sync::{Ordering, W32, W64};
 
 /// The offset of the ring in the extent.
@@ -111,7 +111,7 @@ impl JournalGeometry {
             ring: (max_size / 8)
                 .next_power_of_two()
                 .clamp(LEAST_RING, MOST_RING),
-            segment: segment.next_multiple_of(PAGE),
+            segment,
         }
     }
 

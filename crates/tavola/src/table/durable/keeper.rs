@@ -11,7 +11,7 @@ use crate::table::{Options, Table, lazy::Lazy};
 use crate::values::Durability;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The pause between two rounds, if the policy does not say another one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -63,11 +63,12 @@ fn run(core: &Arc<Core>, stop: &StopSignal) {
     };
     let path = core.path().to_path_buf();
     let table = Table::of(Lazy::shared(Arc::clone(core), path), Options::new());
+    let mut retry = Retry::default();
     let mut asked = stop.asked.lock().unwrap_or_else(PoisonError::into_inner);
     while !*asked {
         drop(asked);
         // What fails here fails again in a call that needs it, and is reported there.
-        let _ = keep(&table);
+        let _ = keep(&table, &mut retry);
         asked = stop.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if !*asked {
             asked = stop
@@ -78,17 +79,24 @@ fn run(core: &Arc<Core>, stop: &StopSignal) {
         }
     }
     drop(asked);
-    let _ = keep(&table);
+    let _ = keep(&table, &mut retry);
 }
 
 /// Does what is due.
-fn keep(table: &Table) -> Result<()> {
+fn keep(table: &Table, retry: &mut Retry) -> Result<()> {
     let core = table.core()?;
     let Some(files) = core.journal.as_deref() else {
         return Ok(());
     };
     let (region, me) = (core.region(), core.writer()?);
     let words = head(region);
+    if files.check(region).is_err() {
+        if retry.is_due() {
+            snapshot(table)?;
+        }
+        return Ok(());
+    }
+    *retry = Retry::default();
     let end = tail(region);
     match core.durability {
         Durability::Within(_) => files.sync_to(region, me, end)?,
@@ -103,6 +111,26 @@ fn keep(table: &Table) -> Result<()> {
         snapshot(table)?;
     }
     Ok(())
+}
+
+/// When a failed journal is tried again: after a second, then after twice the time, up to a minute.
+#[derive(Default)]
+struct Retry {
+    last: Option<(Instant, Duration)>,
+}
+
+impl Retry {
+    fn is_due(&mut self) -> bool {
+        let Some((at, pause)) = self.last else {
+            self.last = Some((Instant::now(), Duration::from_secs(1)));
+            return false;
+        };
+        let is_due = at.elapsed() >= pause;
+        if is_due {
+            self.last = Some((Instant::now(), (2 * pause).min(Duration::from_secs(60))));
+        }
+        is_due
+    }
 }
 
 impl Drop for Keeper {

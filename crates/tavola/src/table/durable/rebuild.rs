@@ -89,9 +89,9 @@ impl Files<'_> {
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
         let mut replay = Replay::new(core);
-        let snapshot = self.newest_snapshot()?;
-        let (mut from, mut least) = (self.table.segment, 0);
-        if let Some((snapshot, end)) = &snapshot {
+        let (snapshot, least) = self.newest_snapshot()?;
+        let mut from = self.table.segment;
+        if let Some(snapshot) = &snapshot {
             let name = snapshot_name(snapshot.position);
             snapshot
                 .read(|record| {
@@ -101,7 +101,7 @@ impl Files<'_> {
                 .map_err(|failure| failure.explained(&failed))?
                 .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
             replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
-            (from, least) = (snapshot.position, *end);
+            from = snapshot.position;
         }
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
@@ -128,7 +128,7 @@ impl Files<'_> {
         replay.finish();
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
-            snapshot: snapshot.map_or(0, |(snapshot, _)| snapshot.position),
+            snapshot: snapshot.map_or(0, |snapshot| snapshot.position),
             end,
             changes,
         };
@@ -156,25 +156,30 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the newest snapshot that is whole, and the end of the records that it needs.
-    fn newest_snapshot(&self) -> Result<Option<(SnapshotReader, u64)>> {
+    /// Returns the newest snapshot that is whole, and the end of the records that are needed.
+    fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
         positions.sort_unstable();
         let first = names.iter().filter_map(|name| number_of(name)).min();
         let mut damaged = None;
+        let mut newest = 0;
         for position in positions.into_iter().rev() {
             let name = snapshot_name(position);
             let snapshot = SnapshotReader::open(&**self.home, self.table.id, position);
-            let Some(snapshot) = snapshot.map_err(&failed)? else {
-                damaged.get_or_insert_with(|| self.damaged(&name, 0, "its head is wrong"));
-                continue;
+            let whole = match snapshot.map_err(&failed)? {
+                Some(snapshot) => {
+                    let read: Result<_, io::Error> = snapshot.read(|_| Ok(()));
+                    read.map_err(&failed)?.map(|foot| (snapshot, foot))
+                }
+                None => Err(0),
             };
-            let whole: Result<_, io::Error> = snapshot.read(|_| Ok(()));
-            match whole.map_err(&failed)? {
-                Ok(foot) => return Ok(Some((snapshot, foot.end))),
+            match whole {
+                // An older one will do if the journal goes on to the newer one.
+                Ok((snapshot, foot)) => return Ok((Some(snapshot), foot.end.max(newest))),
                 Err(at) => {
+                    newest = newest.max(position);
                     damaged.get_or_insert_with(|| self.damaged(&name, at, "its check is wrong"));
                 }
             }
@@ -185,7 +190,7 @@ impl Files<'_> {
             None if first != Some(1) => {
                 Err(self.damaged(&name_of(1), self.table.segment, "it is missing"))
             }
-            _ => Ok(None),
+            _ => Ok((None, newest)),
         }
     }
 

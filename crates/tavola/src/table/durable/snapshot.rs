@@ -1,6 +1,6 @@
 //! Making a snapshot of a table that is in use.
 
-use crate::engine::Core;
+use crate::engine::{Core, not_durable};
 use crate::error::{Error, Result, corrupt};
 use crate::journal::{
     ChangeRecord, Content, JournalFiles, MOST_PIECE, Op, SnapshotWriter, begin_snapshot, head,
@@ -17,10 +17,14 @@ const LARGE: usize = 64 << 10;
 
 /// Writes a snapshot, and removes the files that are not needed any more. Returns false if another
 /// process is doing that.
+///
+/// If the journal has failed, nothing is appended to it any more, and the memory of the table is
+/// all there is. Then the snapshot is of just that, the journal goes on behind it in a new file, and
+/// writes are accepted again.
 pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let core = table.core()?;
     let Some(files) = core.journal.as_deref() else {
-        return Err(crate::engine::not_durable());
+        return Err(not_durable());
     };
     let me = core.writer()?;
     let region = core.region();
@@ -28,26 +32,40 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let Some(_lock) = FileLock::try_unnoted(region, &words.snapshot_lock, me)? else {
         return Ok(false);
     };
-    files.check(region)?;
-    let position = begin_snapshot(region, me)?;
     let failed = |source| Error::Io {
         op: "writing a snapshot",
         path: files.path().to_path_buf(),
         source,
     };
+    let has_failed = files.check(region).is_err();
+    let begun = begin_snapshot(region, me)?;
+    let position = match has_failed {
+        true => files.begin_again(region).map_err(failed)?,
+        false => begun,
+    };
     let id = words.id.load(Ordering::Relaxed);
     let mut writer =
         SnapshotWriter::create(&*files.home, id, position, region.now_ms()).map_err(failed)?;
     let keys = write_keys(table, &mut writer, &failed)?;
-    let end = tail(region);
-    files.sync_to(region, me, end)?;
+    let end = match has_failed {
+        true => position,
+        false => {
+            let end = tail(region);
+            files.sync_to(region, me, end)?;
+            end
+        }
+    };
     let bytes = writer
         .finish(end, keys, core.last_version())
         .map_err(failed)?;
     words.snapshot_bytes.store(bytes, Ordering::Relaxed);
     words.snapshot_ms.store(clock::unix_ms(), Ordering::Relaxed);
     words.snapshot.store(position, Ordering::Release);
-    remove_old(core, files, position).map_err(failed)?;
+    if has_failed {
+        files.go_on(region, me, position)?;
+    }
+    // What stays is removed with the next one.
+    let _ = remove_old(core, files, position);
     Ok(true)
 }
 
