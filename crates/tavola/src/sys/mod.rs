@@ -8,7 +8,7 @@
 compile_error!("tavola runs on 64-bit Linux only");
 
 pub(crate) mod clock;
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 pub(crate) mod disk;
 pub(crate) mod event;
 pub(crate) mod file;

@@ -7,16 +7,23 @@
 //!
 //! What a power failure leaves, as all file systems of Linux promise it, and no more:
 //!
-//! - Bytes written before [`DiskFile::sync_data`] returned are there. Of later writes, any subset of
-//!   the sectors of 512 bytes is there, and each sector is old or new.
-//! - Names that were created, renamed or removed before [`HomeDir::sync`] returned are so. Of later
-//!   changes of names, any subset has happened; a rename happens whole or not at all.
-//! - A file has the length that it had at its last `sync_data`, or a later one.
+//! - Bytes that were written before a [`DiskFile::sync_data`] began that returned are there. Of
+//!   later writes, any subset of the sectors of 512 bytes is there, and each sector is old or new.
+//! - Names that were created, renamed or removed before a [`HomeDir::sync`] began that returned are
+//!   so. Of later changes of names, any subset has happened, but changes of one name in their
+//!   order; a rename happens whole or not at all.
+//! - A file has the length that it had at its last `sync_data`, or a later one. What was never
+//!   written reads as zeros.
 //! - A failed `sync_data` promises nothing about anything written before it, also if it is called
-//!   again and succeeds.
+//!   again and succeeds, and although reads still return it. The same goes for names and a failed
+//!   `sync`.
 
 mod lock;
 mod real;
+#[cfg(test)]
+pub(crate) mod simulated;
+#[cfg(all(test, not(miri)))]
+mod tests;
 
 pub(crate) use lock::DirLock;
 pub(crate) use real::RealHome;
