@@ -10,8 +10,8 @@
 //! numbers of the head keep this order: `synced <= written <= tail <= allocated`, and
 //! `tail - written` is at most the length of the ring.
 
-use super::fold::fold;
 use super::assert_layout;
+use super::fold::fold;
 use crate::sync::{Ordering, W32, W64};
 
 /// The offset of the ring in the extent.

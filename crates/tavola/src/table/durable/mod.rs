@@ -5,6 +5,8 @@ mod keeper;
 mod open;
 mod rebuild;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 pub(super) use keeper::Keeper;
 pub(super) use open::{find_home, is_home, remove_home};

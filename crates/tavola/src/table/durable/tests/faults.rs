@@ -1,0 +1,111 @@
+//! The disk fails at one call: nothing that was promised is lost, and the table goes on.
+
+use super::super::rebuild::OnDamage;
+use super::{contents, create, open};
+use crate::error::Error;
+use crate::sys::disk::simulated::SimulatedHome;
+use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
+use crate::sys::disk::simulated::fault::{CallKind, Fault};
+
+/// The error of a write after which later writes are refused, or which changed nothing.
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NotDurable { .. } | Error::Full { .. } | Error::Io { .. }
+    )
+}
+
+/// Sets keys while the n-th call of the disk fails, for every n, then heals the table.
+fn each_call_fails(fault: impl Fn() -> Fault) {
+    let mut fails = 0;
+    loop {
+        let home = SimulatedHome::new();
+        let table = create(&home).unwrap();
+        home.fail_nth(None, fails, fault());
+        let (mut acknowledged, mut refused) = (Vec::new(), 0);
+        for key in 0..20u8 {
+            let done = match key % 10 {
+                9 => table.snapshot().map(drop),
+                _ => table.set([key], vec![key; 300]),
+            };
+            match done {
+                Ok(()) if key % 10 != 9 => acknowledged.push(key),
+                Ok(()) => {}
+                Err(error) => {
+                    assert!(is_refusal(&error), "call {fails}: {error:?}");
+                    refused += 1;
+                    // Reads go on.
+                    for key in &acknowledged {
+                        assert_eq!(table.get([*key]).unwrap().unwrap(), vec![*key; 300]);
+                    }
+                }
+            }
+        }
+        // After a sync that failed, a snapshot from memory lets writes go on.
+        home.stop_failing();
+        table.snapshot().unwrap();
+        table.set("after", "1").unwrap();
+        let before = contents(&table);
+        drop(table);
+        let table = open(&home, OnDamage::Refuse).unwrap();
+        assert_eq!(contents(&table), before, "call {fails}");
+        for key in acknowledged {
+            assert_eq!(table.get([key]).unwrap().unwrap(), vec![key; 300]);
+        }
+        if refused == 0 && home.calls() < fails {
+            assert!(fails > 20, "{fails}");
+            return;
+        }
+        fails += 1;
+    }
+}
+
+#[test]
+fn an_error_at_any_call_loses_nothing() {
+    each_call_fails(|| Fault::new(libc::EIO));
+}
+
+#[test]
+fn a_full_disk_at_any_call_loses_nothing() {
+    each_call_fails(|| Fault::new(libc::ENOSPC));
+}
+
+/// A sync that fails is not trusted when it succeeds later.
+#[test]
+fn after_a_failed_sync_writes_are_refused_until_a_snapshot() {
+    let home = SimulatedHome::new();
+    let table = create(&home).unwrap();
+    table.set("a", "1").unwrap();
+    home.acknowledge(1);
+    home.fail_next(CallKind::SyncData, Fault::new(libc::EIO));
+    let unsure = table.set("b", "1");
+    assert!(
+        matches!(unsure, Err(Error::NotDurable { .. })),
+        "{unsure:?}"
+    );
+    assert_eq!(table.get("b").unwrap().unwrap(), b"1");
+    let refused = table.set("c", "1");
+    assert!(
+        matches!(refused, Err(Error::NotDurable { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(table.get("c").unwrap(), None);
+    assert!(table.snapshot().unwrap());
+    table.set("c", "1").unwrap();
+    home.acknowledge(2);
+    drop(table);
+    let choices = CutChoices::Random { seed: 3, count: 20 };
+    let judged = check_all_cuts(&home.history(), choices, |left, acknowledged| {
+        let Some(last) = acknowledged.iter().max() else {
+            return Ok(());
+        };
+        let table = open(&left, OnDamage::Refuse).map_err(|error| error.to_string())?;
+        let found = contents(&table);
+        let has = |key: &str| found.contains_key(key.as_bytes());
+        match has("a") && (*last < 2 || has("b") && has("c")) {
+            true => Ok(()),
+            false => Err(format!("{found:?}")),
+        }
+    });
+    println!("{:?}", judged.unwrap());
+}

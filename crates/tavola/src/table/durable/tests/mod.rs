@@ -1,0 +1,85 @@
+//! A durable table on the simulated disk.
+
+mod faults;
+mod power;
+
+use super::rebuild::{Files, OnDamage};
+use crate::engine::{Core, UidPolicy};
+use crate::error::Result;
+use crate::journal::Home;
+use crate::region::Region;
+use crate::sys::disk::HomeDir;
+use crate::sys::disk::simulated::SimulatedHome;
+use crate::table::lazy::Lazy;
+use crate::table::{Options, Table};
+use crate::values::Durability;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const PATH: &str = "simulated";
+
+/// Bytes of a file of the journal: two sectors, so that records cross files.
+const SEGMENT: u64 = 1024;
+
+fn options() -> Options {
+    Options::new().max_size(4 << 20).shards(2)
+}
+
+fn home_of() -> Home {
+    Home {
+        id: 0x5EED,
+        max_size: 4 << 20,
+        segment: SEGMENT,
+        shards: 2,
+        has_versions: false,
+        fixed: None,
+        ttl_ms: 0,
+        durability: Durability::Commit,
+        mode: 0o600,
+    }
+}
+
+/// Creates a durable table's files, and opens it.
+fn create(home: &SimulatedHome) -> Result<Table> {
+    let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
+    let table = home_of();
+    Files {
+        home: &dir,
+        path: Path::new(PATH),
+        table: &table,
+    }
+    .create()?;
+    open(home, OnDamage::Refuse)
+}
+
+/// Rebuilds a table from its files.
+fn open(home: &SimulatedHome, damage: OnDamage) -> Result<Table> {
+    let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
+    let table = home_of();
+    let files = Files {
+        home: &dir,
+        path: Path::new(PATH),
+        table: &table,
+    };
+    let options = options().durable(Durability::Commit);
+    let (geometry, _) = options.geometry(None)?;
+    let path = PathBuf::from(PATH);
+    let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
+    let mut core = Core::new(region, path.clone(), UidPolicy::Keep);
+    files.rebuild(&mut core, damage)?;
+    let lazy = Lazy::shared(Arc::new(core), path);
+    Ok(Table::of(lazy, options))
+}
+
+/// All keys and values of a table.
+type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn contents(table: &Table) -> Contents {
+    let mut all = Contents::new();
+    let mut entries = table.iter();
+    while let Some((key, value)) = entries.next_entry().unwrap() {
+        all.insert(key.to_vec(), value.to_vec());
+    }
+    all
+}
