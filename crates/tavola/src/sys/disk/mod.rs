@@ -29,10 +29,11 @@ pub(crate) use lock::DirLock;
 pub(crate) use real::RealHome;
 
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 /// The directory of a durable table. Names have no slash.
-pub(crate) trait HomeDir: Send + Sync {
+pub(crate) trait HomeDir: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Opens a file for reading and writing.
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
@@ -53,7 +54,7 @@ pub(crate) trait HomeDir: Send + Sync {
 }
 
 /// A file of the directory.
-pub(crate) trait DiskFile: Send + Sync {
+pub(crate) trait DiskFile: Send + Sync + UnwindSafe + RefUnwindSafe {
     fn len(&self) -> io::Result<u64>;
 
     /// Reads from `offset` on. Returns fewer bytes than asked for only at the end of the file.

@@ -55,7 +55,6 @@ fn perform(table: &Table, call: Call, number: usize, model: &mut Contents) {
 /// A life of a table: what it does after it was opened, and what it may hold before and after each
 /// call.
 struct Life {
-    home: SimulatedHome,
     states: Vec<Contents>,
 }
 
@@ -68,10 +67,7 @@ impl Life {
             states.push(model.clone());
             home.acknowledge((first + i + 1) as u64);
         }
-        Self {
-            home: home.clone(),
-            states,
-        }
+        Self { states }
     }
 }
 
