@@ -123,6 +123,7 @@ enum Backing {
     },
     Heap {
         layout: std::alloc::Layout,
+        start: *mut u8,
     },
 }
 
@@ -139,10 +140,17 @@ impl Region {
         seed: u64,
         path: &std::path::Path,
     ) -> crate::Result<Self> {
-        let layout = std::alloc::Layout::from_size_align(geometry.room as usize, 1 << 14)
+        // Aligned here: an allocator that aligns writes the zeroes itself, to all of the pages.
+        let size = geometry.room as usize + PAGE as usize;
+        let layout = std::alloc::Layout::from_size_align(size, 8)
             .expect("a geometry's size is a valid layout");
         // SAFETY: the layout's size is not zero (Geometry::new).
-        let base = unsafe { std::alloc::alloc_zeroed(layout) };
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        let base = match start.is_null() {
+            true => start,
+            // SAFETY: less than a page, by which the layout is longer than the room.
+            false => unsafe { start.add(start.align_offset(PAGE as usize)) },
+        };
         let none = || {
             explained(
                 "allocating",
@@ -157,7 +165,7 @@ impl Region {
             near: Near::new(base, &geometry),
             secrets: RapidSecrets::seed(seed),
             writable: true,
-            backing: Backing::Heap { layout },
+            backing: Backing::Heap { layout, start },
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evictions: RecordRing::new(),
@@ -492,9 +500,9 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        if let Backing::Heap { layout } = self.backing {
+        if let Backing::Heap { layout, start } = self.backing {
             // SAFETY: allocated in `heap` with this very layout.
-            unsafe { std::alloc::dealloc(self.base(), layout) };
+            unsafe { std::alloc::dealloc(start, layout) };
         }
     }
 }

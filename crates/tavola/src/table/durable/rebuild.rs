@@ -1,4 +1,8 @@
 //! Rebuilding a durable table from its files, in memory that no other process has yet.
+//!
+//! The memory may be gone without a restart of the machine. Then the system may return bytes of a
+//! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
+//! is written again before the table goes on behind it.
 
 use crate::alloc::build_extent;
 use crate::engine::{Core, Replay};
@@ -126,6 +130,9 @@ impl Files<'_> {
         };
         let changes = replay.changes;
         replay.finish();
+        // From the last position that is sure; everything before the snapshot is not read again.
+        let sure = reader.synced.max(from).max(least).min(end);
+        reader.write_again(sure, end).map_err(&failed)?;
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
             snapshot: snapshot.map_or(0, |snapshot| snapshot.position),
