@@ -58,7 +58,7 @@ pub(crate) use durable::not_durable;
 pub(crate) use effort::Tries;
 pub(crate) use entry::KeyOrUid;
 pub(crate) use leases::FailedCompute;
-pub(crate) use replay::Replay;
+pub(crate) use replay::{Replay, replay};
 pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use stats::keys_of;
 pub(crate) use transact::{Change, MOST_CHANGES, Work};

@@ -16,10 +16,12 @@ mod ring;
 mod snapshot;
 mod window;
 
-pub(crate) use files::{FileHead, JournalFiles, create_file, name_of, number_of};
+pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};
 pub(crate) use home::{Home, Place, TABLE, path_in};
 pub(crate) use read::{End, JournalReader};
-pub(crate) use record::{ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record};
+pub(crate) use record::{
+    ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
+};
 pub(crate) use ring::{
     Appended, begin_snapshot, head, is_kept, most_inline, record, record_all, record_piece, settle,
     tail, take_last,

@@ -10,7 +10,7 @@ use super::rebuild::{Files, OnDamage};
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::{Home, JournalFiles, Place, TABLE, number_of, snapshot_position};
+use crate::journal::{Home, JournalFiles, Place, Room, TABLE, number_of, snapshot_position};
 use crate::layout::{ExtentKind, fold};
 use crate::region::{self, Location, explained, names};
 use crate::sync::Ordering;
@@ -180,13 +180,13 @@ impl<'a> Opening<'a> {
         loop {
             if self.lock.try_shared().map_err(|e| self.failed(e))? {
                 let (table, place) = self.read()?;
-                if let Some(core) = self.attach(place.as_ref())? {
+                if let Some(core) = self.attach(&table, place.as_ref())? {
                     return Ok((self.keep_lock(core), table));
                 }
                 self.lock.unlock().map_err(|e| self.failed(e))?;
                 if self.lock.try_alone().map_err(|e| self.failed(e))? {
                     let (table, place) = self.read()?;
-                    let core = match self.attach(place.as_ref())? {
+                    let core = match self.attach(&table, place.as_ref())? {
                         Some(core) => core,
                         None => self.rebuild(&table)?,
                     };
@@ -255,7 +255,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Attaches to the memory, if it is there.
-    fn attach(&self, place: Option<&Place>) -> Result<Option<Core>> {
+    fn attach(&self, table: &Home, place: Option<&Place>) -> Result<Option<Core>> {
         let dir = self.lock.identity().map_err(|e| self.failed(e))?;
         let is_valid = |place: &&Place| place.boot == boot() && place.dir == dir;
         let Some(place) = place.filter(is_valid) else {
@@ -284,7 +284,8 @@ impl<'a> Opening<'a> {
         }
         region.begin_journal(offset);
         let mut core = Core::new(region, place.path.clone(), self.options.uid_policy);
-        let files = JournalFiles::new(Arc::clone(&self.home), self.path);
+        let room = Room::of(table.durability);
+        let files = JournalFiles::new(Arc::clone(&self.home), self.path, room);
         core.journal = Some(Arc::new(files));
         Ok(Some(core))
     }

@@ -5,11 +5,11 @@
 //! is written again before the table goes on behind it.
 
 use crate::alloc::build_extent;
-use crate::engine::{Core, Replay};
+use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, SnapshotReader, create_file, head, name_of,
-    number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
+    head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
 use crate::layout::{ExtentKind, JournalGeometry};
 use crate::sync::Ordering;
@@ -49,6 +49,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Tavola(error)
+    }
+}
+
 impl Failure {
     fn explained(self, failed: &impl Fn(io::Error) -> Error) -> Error {
         match self {
@@ -75,6 +81,10 @@ impl Files<'_> {
         }
     }
 
+    fn room(&self) -> Room {
+        Room::of(self.table.durability)
+    }
+
     /// Makes the first file of the journal, and then the file that makes it a durable table.
     pub(super) fn create(&self) -> Result<()> {
         let segment = self.table.segment;
@@ -83,7 +93,7 @@ impl Files<'_> {
             number: 1,
             from: segment,
         };
-        create_file(&**self.home, &first, segment)
+        create_file(&**self.home, &first, segment, self.room())
             .and_then(|()| self.table.write(&**self.home))
             .map_err(self.failed("creating the durable table"))
     }
@@ -92,30 +102,23 @@ impl Files<'_> {
     /// on.
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
-        let mut replay = Replay::new(core);
         let (snapshot, least) = self.newest_snapshot()?;
-        let mut from = self.table.segment;
-        if let Some(snapshot) = &snapshot {
-            let name = snapshot_name(snapshot.position);
-            snapshot
-                .read(|record| {
-                    self.apply(&mut replay, record, &name)
-                        .map_err(Failure::Tavola)
-                })
-                .map_err(|failure| failure.explained(&failed))?
-                .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
-            replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
-            from = snapshot.position;
-        }
+        let from = snapshot
+            .as_ref()
+            .map_or(self.table.segment, |snapshot| snapshot.position);
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
         let name = |at: u64| name_of(at / self.table.segment);
-        let end = reader
-            .read(from, |record| {
-                let applied = self.apply(&mut replay, record, &name(record.position));
-                applied.map_err(Failure::Tavola)
-            })
-            .map_err(|failure| failure.explained(&failed))?;
+        let (end, changes) = replay(core, |replay| {
+            if let Some(snapshot) = &snapshot {
+                self.load(snapshot, replay)?;
+            }
+            let end = reader.read(from, |record| {
+                self.apply(replay, record, &name(record.position))
+            })?;
+            Ok::<_, Failure>((end, replay.changes))
+        })
+        .map_err(|failure| failure.explained(&failed))?;
         let end = match end {
             End::At(at) if at >= least => at,
             End::At(at) if damage == OnDamage::Refuse => {
@@ -128,8 +131,6 @@ impl Files<'_> {
             }
             End::At(at) | End::Damaged { at, .. } => at,
         };
-        let changes = replay.changes;
-        replay.finish();
         // From the last position that is sure; everything before the snapshot is not read again.
         let sure = reader.synced.max(from).max(least).min(end);
         reader.write_again(sure, end).map_err(&failed)?;
@@ -144,15 +145,26 @@ impl Files<'_> {
         Ok(rebuilt)
     }
 
+    fn load(&self, snapshot: &SnapshotReader, replay: &mut Replay<'_>) -> Result<(), Failure> {
+        let name = snapshot_name(snapshot.position);
+        snapshot
+            .read(|record| self.apply(replay, record, &name))?
+            .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
+        replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
+        Ok(())
+    }
+
     fn apply(
         &self,
         replay: &mut Replay<'_>,
-        record: &crate::journal::Record<'_>,
+        record: &Record<'_>,
         name: &str,
-    ) -> Result<()> {
+    ) -> Result<(), Failure> {
         match replay.apply(record)? {
             true => Ok(()),
-            false => Err(self.damaged(name, record.position, "a record that makes no sense")),
+            false => Err(self
+                .damaged(name, record.position, "a record that makes no sense")
+                .into()),
         }
     }
 
@@ -217,7 +229,7 @@ impl Files<'_> {
                 number,
                 from: end,
             };
-            create_file(&**self.home, &file, segment)
+            create_file(&**self.home, &file, segment, self.room())
         };
         prepare().map_err(self.failed("making the journal"))?;
         let position = number * segment;
@@ -234,6 +246,7 @@ impl Files<'_> {
         core.journal = Some(Arc::new(JournalFiles::new(
             Arc::clone(self.home),
             self.path,
+            self.room(),
         )));
         Ok(())
     }
