@@ -2346,6 +2346,58 @@ tavola_status tavola_transaction_once(const struct tavola_table *table,
 // function reads more than one key.
 tavola_status tavola_view_keys(const struct tavola_table *table, tavola_txn_fn body, void *user);
 
+// Sets a key with attributes and tags only if it does not exist. Each of the two may be NULL.
+//
+// # Examples
+// ```c
+// tavola_attributes json = TAVOLA_INIT(tavola_attributes);
+// tavola_number_options counter = TAVOLA_INIT(tavola_number_options);
+// tavola_txn *txn = NULL;
+// int64_t edits = 0;
+// json.flags = 0x54040000;
+// counter.attributes = &json;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// if (tavola_txn_add_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[]"), &json, NULL) ==
+//     TAVOLA_EXISTS) {
+//   tavola_txn_replace_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[1]"), &json, NULL);
+// }
+// tavola_txn_add_number_with(txn, TAVOLA_STR("edits"), 1, &counter, &edits);
+// tavola_txn_commit(txn);
+// ```
+//
+// # Errors
+// `TAVOLA_EXISTS`: it exists. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_add_with(struct tavola_txn *txn,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *value,
+                                  size_t value_len,
+                                  const struct tavola_attributes *attributes,
+                                  const struct tavola_tags *tags);
+
+// Sets a key with attributes and tags only if it exists. Each of the two may be NULL.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: it does not. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_replace_with(struct tavola_txn *txn,
+                                      const void *key,
+                                      size_t key_len,
+                                      const void *value,
+                                      size_t value_len,
+                                      const struct tavola_attributes *attributes,
+                                      const struct tavola_tags *tags);
+
+// Adds `by` to a signed number, as `tavola_add_number_with` does. `options` and `now` may be NULL.
+//
+// # Errors
+// As `tavola_add_number_with` and `tavola_txn_set_with`.
+tavola_status tavola_txn_add_number_with(struct tavola_txn *txn,
+                                         const void *key,
+                                         size_t key_len,
+                                         int64_t by,
+                                         const struct tavola_number_options *options,
+                                         int64_t *now);
+
 // Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //
 // # Examples

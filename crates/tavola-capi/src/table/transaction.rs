@@ -1,6 +1,7 @@
 //! Transactions: changes of several keys that happen at once.
 
 mod run;
+mod with;
 
 use super::tags::{tags_of, tavola_tags};
 use super::tavola_table;

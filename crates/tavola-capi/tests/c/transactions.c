@@ -12,6 +12,7 @@ static void changes(tavola_table *table) {
   char bytes[64];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_attributes hour = TAVOLA_INIT(tavola_attributes), found = TAVOLA_INIT(tavola_attributes);
+  tavola_number_options counter = TAVOLA_INIT(tavola_number_options);
   int64_t now = 0;
   uint32_t savepoint = 9, later = 9;
   tavola_txn *txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
@@ -31,6 +32,21 @@ static void changes(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("n"), 1, NULL));
   CHECK(now == -3);
   CHECK_IS(TAVOLA_ERR_NOT_A_COUNTER, tavola_txn_add_number(txn, TAVOLA_STR("flags"), 1, &now));
+  counter.attributes = &hour;
+  CHECK_IS(TAVOLA_EXISTS,
+           tavola_txn_add_with(txn, TAVOLA_STR("a"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_with(txn, TAVOLA_STR("w"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND,
+           tavola_txn_replace_with(txn, TAVOLA_STR("none"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_replace_with(txn, TAVOLA_STR("w"), TAVOLA_STR("5"), NULL, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_get(txn, TAVOLA_STR("w"), &value, &found));
+  CHECK(found.flags == 0);
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_number_with(txn, TAVOLA_STR("k"), 4, &counter, &now));
+  CHECK_IS(TAVOLA_OK, tavola_txn_get(txn, TAVOLA_STR("k"), &value, &found));
+  CHECK(now == 4 && found.flags == 7 && found.ttl_ms > 0);
+  counter.remove_zero = 1;
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_number_with(txn, TAVOLA_STR("k"), -4, &counter, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_txn_contains(txn, TAVOLA_STR("k")));
   CHECK_IS(TAVOLA_OK, tavola_txn_savepoint(txn, &savepoint));
   CHECK_IS(TAVOLA_OK, tavola_txn_remove(txn, TAVOLA_STR("a")));
   CHECK_IS(TAVOLA_NOT_FOUND, tavola_txn_remove(txn, TAVOLA_STR("a")));

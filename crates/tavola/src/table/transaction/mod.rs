@@ -11,7 +11,7 @@ use crate::alloc::Tags;
 use crate::engine::{Change, Core, KeyOrUid, MOST_CHANGES, Metadata, Work};
 use crate::error::{Error, Result};
 use crate::lock::Turn;
-use crate::table::number::sum_of;
+use crate::table::number::{NumberOptions, sum_of};
 use crate::values::Attributes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -173,6 +173,25 @@ impl<'t> Transaction<'t> {
         Ok(is_missing)
     }
 
+    /// Sets a key with attributes and tags only if it is missing. Returns false if the key exists.
+    ///
+    /// # Errors
+    /// As [`Transaction::set_tagged`].
+    pub fn add_tagged(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<bool> {
+        let key = key.as_ref();
+        let is_missing = !self.contains(key)?;
+        if is_missing {
+            self.set_tagged(key, value, attributes, tags)?;
+        }
+        Ok(is_missing)
+    }
+
     /// Sets a key only if it exists. Returns false if the key is missing.
     ///
     /// # Errors
@@ -182,6 +201,25 @@ impl<'t> Transaction<'t> {
         let is_there = self.contains(key)?;
         if is_there {
             self.set(key, value)?;
+        }
+        Ok(is_there)
+    }
+
+    /// Sets a key with attributes and tags only if it exists. Returns false if the key is missing.
+    ///
+    /// # Errors
+    /// As [`Transaction::set_tagged`].
+    pub fn replace_tagged(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<bool> {
+        let key = key.as_ref();
+        let is_there = self.contains(key)?;
+        if is_there {
+            self.set_tagged(key, value, attributes, tags)?;
         }
         Ok(is_there)
     }
@@ -236,6 +274,29 @@ impl<'t> Transaction<'t> {
         let key = key.as_ref();
         let sum = sum_of(self.get(key)?.as_deref(), by)?;
         self.keep(key, sum.to_string().as_bytes())?;
+        Ok(sum)
+    }
+
+    /// Does the same as [`Transaction::add_number`], with attributes for a key that is created, and
+    /// the choice to remove a key whose number becomes 0.
+    ///
+    /// # Errors
+    /// As [`Transaction::add_number`] and [`Transaction::set_with`].
+    pub fn add_number_with(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        by: i64,
+        options: NumberOptions,
+    ) -> Result<i64> {
+        let key = key.as_ref();
+        let old = self.get(key)?;
+        let sum = sum_of(old.as_deref(), by)?;
+        match (sum == 0 && options.remove_zero, old.is_some()) {
+            (true, true) => self.change(key, Change::Remove)?,
+            (true, false) => {}
+            (false, true) => self.keep(key, sum.to_string().as_bytes())?,
+            (false, false) => self.set_with(key, sum.to_string(), options.attributes)?,
+        }
         Ok(sum)
     }
 
