@@ -149,22 +149,17 @@ pub(super) fn options(interpreter: &str, apcu_room: &str) -> Vec<OsString> {
         .collect()
 }
 
-/// Arguments of an interpreter, before and after its file, for the build of a binding in the checkout
-/// that has this program; none if it is not built. Then an installed one is used.
+/// Arguments of an interpreter, before and after its file, for the build of a binding in the
+/// checkout that has this program; none if it is not built. Then an installed one is used.
 fn built(binding: &str) -> (Vec<OsString>, Vec<OsString>) {
     let program = std::env::current_exe().unwrap_or_default();
-    let Some((target, root)) = program
-        .ancestors()
-        .skip(2)
-        .zip(program.ancestors().skip(3))
-        .next()
-    else {
+    // The program is in target/release.
+    let mut above = program.ancestors().skip(2);
+    let (Some(target), Some(root)) = (above.next(), above.next()) else {
         return Default::default();
     };
-    let (made, own) = (
-        target.join("bindings").join(binding),
-        root.join("bindings").join(binding),
-    );
+    let made = target.join("bindings").join(binding);
+    let own = root.join("bindings").join(binding);
     let option = |option: &str, path: PathBuf| {
         let mut text = OsString::from(option);
         text.push(path);
