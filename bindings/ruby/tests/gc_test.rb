@@ -14,6 +14,33 @@ class GcTest < TavolaTest
     GC.stress = false
   end
 
+  # An object of the serializer that only the table knows is neither lost nor moved unnoticed.
+  def test_the_serializer_of_a_table_stays
+    tables = Array.new(50) { |i| Tavola.open("own#{i}", serializer: Numbered.new(i)) }
+    tables.each { |own| own['a'] = [1] }
+    Array.new(10_000) { Object.new }
+    GC.start
+    GC.compact if GC.respond_to?(:compact)
+    Array.new(10_000) { +'other' }
+    tables.each_with_index { |own, i| assert_equal [[1], i], own['a'] }
+    tables.each(&:close)
+  end
+
+  # Notes which of many objects has loaded a value.
+  class Numbered
+    def initialize(number)
+      @number = number
+    end
+
+    def dump(value)
+      Marshal.dump(value)
+    end
+
+    def load(bytes)
+      [Marshal.load(bytes), @number]
+    end
+  end
+
   def everything(i, queue, log)
     table["k#{i}"] = { 'a' => [i, 1.5, nil, 'x' * 2000] }
     assert_equal [i, 1.5, nil, 'x' * 2000], table["k#{i}"]['a']
