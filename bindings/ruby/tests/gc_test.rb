@@ -4,6 +4,11 @@ require_relative 'test_case'
 
 # A garbage collection at every allocation finds objects that are not kept.
 class GcTest < TavolaTest
+  # Each allocation takes some milliseconds.
+  def limit
+    300
+  end
+
   def test_everything_under_gc_stress
     table.set('a', 'text' * 10, tags: ['t'])
     queue = Tavola::Queue.open('jobs', serializer: :json)
