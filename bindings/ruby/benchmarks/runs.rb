@@ -4,6 +4,7 @@
 module Runs
   # A cell of a slow store is measured for about this long.
   SECONDS = 0.5
+  WARM_SECONDS = 0.1
 
   class << self
     # What measures: CLOCK_MONOTONIC, or CLOCK_PROCESS_CPUTIME_ID on a machine that is busy.
@@ -29,6 +30,8 @@ module Runs
   # The time of a call in a loop, without that of the loop itself. Stops early when it takes long.
   def per_call(count, limit: SECONDS)
     GC.start
+    # Memory that the last store gave back is taken again first.
+    warm_up(count) { |i| yield i }
     start = Runs.now
     done = 0
     until done >= count
@@ -43,6 +46,14 @@ module Runs
       break if Runs.now - start > limit * 1e9
     end
     (Runs.now - start).fdiv(done) - empty_loop
+  end
+
+  def warm_up(count)
+    start = Runs.now
+    count.times do |i|
+      yield i
+      break if Runs.now - start > WARM_SECONDS * 1e9
+    end
   end
 
   def empty_loop

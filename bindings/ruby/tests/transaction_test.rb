@@ -145,6 +145,27 @@ class TransactionTest < TavolaTest
     assert_equal 200, table['n']
   end
 
+  # While one thread waits for a turn that another process has, the others run as if it did not.
+  def test_a_wait_for_the_turn_leaves_the_other_threads_alone
+    pid = child do
+      table.transaction(once: true) { (other['begun'] = true) && sleep }
+    end
+    eventually { table['begun'] }
+    waiter = Thread.new { table.transaction(once: true) { |t| t['waited'] = true } }
+    start = monotonic
+    naps = 0
+    until monotonic - start > 1
+      sleep 0.001
+      naps += 1
+    end
+    assert_nil table['waited']
+    stop(pid)
+    @children.delete(pid)
+    waiter.join
+    # With the GVL held in slices of 50 ms, there are about 20.
+    assert_operator naps, :>, 60
+  end
+
   def test_a_wait_for_the_turn_can_be_ended
     has_turn = Thread::Queue.new
     may_end = Thread::Queue.new
