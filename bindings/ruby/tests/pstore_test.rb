@@ -53,7 +53,9 @@ class PStoreOfTavolaTest < TavolaTest
     mistakes.each_with_index do |mistake, i|
       theirs = assert_raises(::PStore::Error) { mistake.call(old) }
       ours = assert_raises(Error) { mistake.call(store) }
-      assert_equal theirs.message, ours.message, "mistake #{i}"
+      # Newer versions of PStore say "key" here.
+      their_words = theirs.message.sub('undefined key', 'undefined root name')
+      assert_equal their_words, ours.message, "mistake #{i}"
     end
   end
 
