@@ -80,6 +80,36 @@ static void conflicts(tavola_table *table) {
   tavola_txn_abort(begin(table, TAVOLA_BEGIN_TURN));
 }
 
+// A transaction knows whether it has seen keys as they were at one moment.
+static void validates(tavola_table *table) {
+  tavola_txn *txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
+  CHECK_IS(TAVOLA_OK, tavola_txn_set(txn, TAVOLA_STR("d"), TAVOLA_STR("new")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, TAVOLA_STR("a"), TAVOLA_STR("one key")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_validate(txn));
+  CHECK_IS(TAVOLA_CONFLICT, tavola_txn_try_commit(txn));
+  tavola_txn_abort(txn);
+  txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
+  CHECK_IS(TAVOLA_OK, tavola_txn_set(txn, TAVOLA_STR("d"), TAVOLA_STR("new")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("b")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_validate(txn));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_try_commit(txn));
+  CHECK(has(table, "d", "new"));
+  // It has no changes any more.
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_try_commit(txn));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, TAVOLA_STR("a"), TAVOLA_STR("two keys")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("b")));
+  CHECK_IS(TAVOLA_CONFLICT, tavola_txn_validate(txn));
+  tavola_txn_abort(txn);
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_txn_validate(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_txn_try_commit(NULL));
+}
+
 struct asked {
   int runs;
   int returns;
@@ -92,6 +122,7 @@ static int32_t body(void *user, tavola_txn *txn) {
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("x"), 1, NULL));
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("y"), 1, NULL));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_txn_commit(txn));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_txn_try_commit(txn));
   tavola_txn_abort(txn);
   if (asked->table != NULL && asked->runs == 1) {
     CHECK_IS(TAVOLA_OK, tavola_add_number(asked->table, TAVOLA_STR("x"), 10, NULL));
@@ -129,6 +160,7 @@ int main(void) {
   CHECK_IS(TAVOLA_OK, tavola_create("transactions", NULL, &table));
   changes(table);
   conflicts(table);
+  validates(table);
   runs(table);
   check_clean(table);
   // A transaction keeps its table open.

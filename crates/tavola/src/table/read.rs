@@ -53,7 +53,7 @@ impl Table {
     #[cold]
     fn get_first(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         match self.lazy.read_unmapped(key, out) {
-            Some(found) => Ok(found),
+            Some(found) => Ok(found.is_some()),
             None => self.core()?.get_into(key, out),
         }
     }
@@ -105,8 +105,8 @@ impl Table {
     fn get_first_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let mut value = Vec::new();
         match self.lazy.read_unmapped(key, &mut value) {
-            Some(false) => Ok(None),
-            Some(true) => {
+            Some(None) => Ok(None),
+            Some(Some(_)) => {
                 if let Some(out) = out.get_mut(..value.len()) {
                     out.copy_from_slice(&value);
                 }

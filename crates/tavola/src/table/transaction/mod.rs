@@ -15,6 +15,7 @@ use crate::table::number::{NumberOptions, sum_of};
 use crate::values::Attributes;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 
 /// Changes of several keys of a table that happen at once or not at all; from
 /// [`Table::transaction`](crate::Table::transaction) or [`Table::begin`](crate::Table::begin).
@@ -352,30 +353,51 @@ impl<'t> Transaction<'t> {
     ///
     /// # Crash
     /// If the process is killed in the call, all keys are changed or none.
-    pub fn commit(self) -> Result<bool> {
-        match self.work.writes.is_empty() {
-            true => self.end_unchanged(),
-            false => Ok(!self.saw_two_values && self.core.commit(&self.work)?),
-        }
+    pub fn commit(mut self) -> Result<bool> {
+        self.try_commit()
     }
 
-    /// Commits, or, if the function has returned an error, finds out whether that counts: it does
-    /// if the function has seen keys as they were at one moment. Returns false after a conflict.
-    pub(super) fn end(self, commits: bool) -> Result<bool> {
-        match commits {
-            true => self.commit(),
-            false => self.end_unchanged(),
+    /// Commits as [`Transaction::commit`] does, but does not end the transaction: after an error
+    /// such as [`Error::Busy`] the caller may try again. After a commit it has no changes any more.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    ///
+    /// # Concurrency
+    /// As [`Transaction::commit`].
+    ///
+    /// # Crash
+    /// As [`Transaction::commit`].
+    pub fn try_commit(&mut self) -> Result<bool> {
+        if self.work.writes.is_empty() {
+            return self.validate();
         }
+        let is_committed = !self.saw_two_values && self.core.commit(&self.work)?;
+        if is_committed {
+            self.work = Work::default();
+            self.log.clear();
+            self.savepoints.clear();
+        }
+        Ok(is_committed)
     }
 
-    /// Returns whether all keys are as this transaction has read them. A single key needs no
-    /// comparison: it was so at one moment.
-    fn end_unchanged(mut self) -> Result<bool> {
+    /// Returns whether the transaction has seen all keys as they were at one moment. If it has not,
+    /// an error that follows from what it has read does not count.
+    ///
+    /// # Errors
+    /// As [`Table::view`](crate::Table::view).
+    ///
+    /// # Concurrency
+    /// Takes the locks of the shards of all keys that were read. A single key needs no comparison:
+    /// it was so at one moment.
+    pub fn validate(&mut self) -> Result<bool> {
         if self.saw_two_values || self.work.reads.len() < 2 {
             return Ok(!self.saw_two_values);
         }
-        self.work.writes.clear();
-        self.core.commit(&self.work)
+        let writes = mem::take(&mut self.work.writes);
+        let is_valid = self.core.commit(&self.work);
+        self.work.writes = writes;
+        is_valid
     }
 
     /// Reads a key of the table, and notes what is there.
