@@ -4,7 +4,8 @@
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::read::{Examined, ShardView, read_seated};
+use super::keys::{OfKey, read_seated};
+use super::read::{Examined, ShardView};
 use super::seat::Seat;
 use super::want::Want;
 use crate::error::Result;
@@ -139,14 +140,8 @@ impl<'a> Ahead<'a> {
         seat: &dyn Seat,
     ) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
-            let view = ShardView {
-                region,
-                head: region.shard(self.hash.shard()),
-                layout: self.layout,
-                tag: self.hash.tag(),
-                of_tag: false,
-                may_spoil: false,
-            };
+            let head = region.shard(self.hash.shard());
+            let view = ShardView::<OfKey>::new(region, head, self.layout, self.hash);
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)
                 || matches!(view.examine(self.item_ref, key, want), Examined::Found);

@@ -18,7 +18,7 @@
 //! publishes a split, whatever the size of the table.
 //!
 //! **IDX-1** Readers take no lock: what they copied counts only if the bucket's version and the
-//! shard's layout word are afterwards what they were before ([`read`]). **IDX-2** A version rises
+//! shard's layout word are afterwards what they were before (`read`). **IDX-2** A version rises
 //! after a slot stopped leading to a block, and before the block is freed. **IDX-3** A key that
 //! moves is in its new bucket, and that bucket's version has risen, before it leaves the old one.
 //! **IDX-4** The layout word rises after the directory changed, and before a segment's bytes mean
@@ -52,6 +52,8 @@ mod group;
 #[forbid(unsafe_code)]
 mod hash;
 #[forbid(unsafe_code)]
+mod keys;
+#[forbid(unsafe_code)]
 mod large;
 #[forbid(unsafe_code)]
 mod live;
@@ -68,6 +70,8 @@ mod shrink;
 #[forbid(unsafe_code)]
 mod slots;
 #[forbid(unsafe_code)]
+mod sought;
+#[forbid(unsafe_code)]
 mod split;
 #[forbid(unsafe_code)]
 mod tags;
@@ -81,7 +85,7 @@ mod want;
 mod watched;
 
 pub(crate) use ahead::{Ahead, PriorSegment};
-pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
+pub(crate) use by_uid::{HintOf, KeyOf, word_by_uid};
 pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
 pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
 pub(crate) use decided::current;
@@ -90,16 +94,16 @@ pub(crate) use evict::{evict, mark_accessed};
 pub(crate) use evicted::take_evicted;
 pub(crate) use find::{find, find_along};
 pub(crate) use hash::{Hash, of_value, other_bucket};
+pub(crate) use keys::{glance, read, read_by_uid, read_by_uid_seated, read_seated};
 pub(crate) use live::keys_on;
 pub(crate) use pending::{Pending, finish, pend, undo};
 pub(crate) use place::publish;
-pub(crate) use read::{glance, read, read_seated, read_tag};
 pub(crate) use seat::{Seat, Take};
 pub(crate) use shrink::{
     Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
 };
 pub(crate) use slots::{FoundKey, Spot};
-pub(crate) use tags::{is_over, may_be_over, tag_name};
+pub(crate) use tags::{is_over, may_be_over, read_tag, tag_name};
 pub(crate) use to_slice::{Glanced, ToSlice};
 pub(crate) use unmapped::read_unmapped;
 pub(crate) use want::{NotesRead, Stamped, Value, Want};
