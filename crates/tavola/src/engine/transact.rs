@@ -19,7 +19,7 @@ use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
 use crate::error::{Result, corrupt};
-use crate::index::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
+use crate::index::locate::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
 use crate::layout::{COMMITS, CommitWord};
 use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
 use crate::recover::{lock_shards, reclaim_dead};

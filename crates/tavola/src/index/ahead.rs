@@ -16,17 +16,17 @@ use crate::sync::{Ordering, prefetch};
 /// Where a key's segment was, before the shard was locked. A writer uses it only if the layout word
 /// is still the same.
 #[derive(Clone, Copy)]
-pub(crate) struct PriorSegment {
+pub(crate) struct Warmed {
     pub(super) layout: LayoutWord,
     pub(super) page: u32,
 }
 
-impl PriorSegment {
+impl Warmed {
     /// Fetches both buckets of a key, for a writer: many keys are away from home, and many homes
     /// are full. The lines arrive while the lock is being taken; what they held before counts for
     /// nothing.
     #[inline(always)]
-    pub(crate) fn warm_both(region: &Region, hash: Hash) -> Self {
+    pub(crate) fn fetch(region: &Region, hash: Hash) -> Self {
         let head = region.shard(hash.shard());
         let layout = layout_word(head);
         let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());

@@ -58,11 +58,15 @@ mod large;
 #[forbid(unsafe_code)]
 mod live;
 #[forbid(unsafe_code)]
+pub(crate) mod locate;
+#[forbid(unsafe_code)]
 mod pending;
 #[forbid(unsafe_code)]
 mod place;
 #[forbid(unsafe_code)]
 mod read;
+#[forbid(unsafe_code)]
+mod scan;
 #[forbid(unsafe_code)]
 mod seat;
 #[forbid(unsafe_code)]
@@ -84,27 +88,10 @@ mod want;
 #[forbid(unsafe_code)]
 mod watched;
 
-pub(crate) use ahead::{Ahead, PriorSegment};
-pub(crate) use by_uid::{HintOf, KeyOf, word_by_uid};
-pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
-pub(crate) use commit::{New, Why, change_field, change_word, drop_key, publish_copy};
+// For recovery and the check, which know the structures.
+pub(crate) use clear::may_expire;
 pub(crate) use decided::current;
-pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
-pub(crate) use evict::{evict, mark_accessed};
-pub(crate) use evicted::take_evicted;
-pub(crate) use find::{find, find_along};
-pub(crate) use hash::{Hash, of_value, other_bucket};
-pub(crate) use keys::{glance, read, read_by_uid, read_by_uid_seated, read_seated};
-pub(crate) use live::keys_on;
-pub(crate) use pending::{Pending, finish, pend, undo};
-pub(crate) use place::publish;
-pub(crate) use seat::{Seat, Take};
-pub(crate) use shrink::{
-    Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
-};
-pub(crate) use slots::{FoundKey, Spot};
-pub(crate) use tags::{is_over, may_be_over, read_tag, tag_name};
-pub(crate) use to_slice::{Glanced, ToSlice};
-pub(crate) use unmapped::read_unmapped;
-pub(crate) use want::{NotesRead, Stamped, Value, Want};
-pub(crate) use watched::{all_changed, is_watched};
+pub(crate) use dir::{entries, lookup, publish_layout};
+pub(crate) use hash::{Hash, other_bucket};
+pub(crate) use tags::may_be_over;
+pub(crate) use watched::all_changed;

@@ -7,7 +7,7 @@ use super::{
     Key, Observer, Table, Write, beside, explore, open_up, quietly, region, set, version_of,
 };
 use crate::error::Error;
-use crate::index::Hash;
+use crate::index::locate::Hash;
 use crate::layout::Hint;
 use crate::table::Begin;
 use std::sync::Arc;
