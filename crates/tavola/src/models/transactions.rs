@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::index::locate::Hash;
 use crate::layout::Hint;
 use crate::table::Begin;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A table of two shards.
@@ -96,6 +97,34 @@ fn views_see_one_moment() {
         let table = table(|t| set_all(t, &keys, 1));
         let write: Write = Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)));
         beside(&table, vec![write], vec![all_alike(keys)]);
+    });
+}
+
+/// A reader that scans, for whom neither key is ever missing, and the version never falls.
+fn scanned(keys: [Key; 2]) -> Observer {
+    let mut least = 0;
+    Box::new(move |table| {
+        let mut met = BTreeSet::new();
+        for entry in table.iter() {
+            let (key, value) = entry.expect("no damage");
+            if keys.iter().any(|one| key == one) {
+                let now = version_of(&value);
+                assert!(now >= least, "version {now} after {least}");
+                least = now;
+                met.insert(key);
+            }
+        }
+        assert_eq!(met.len(), keys.len(), "a key is missing");
+    })
+}
+
+#[test]
+fn scans_meet_every_key() {
+    let keys = keys();
+    explore(200, move || {
+        let table = table(|t| set_all(t, &keys, 1));
+        let write: Write = Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)));
+        beside(&table, vec![write], vec![scanned(keys)]);
     });
 }
 
