@@ -30,9 +30,14 @@ fn table(fill: impl FnOnce(&Table)) -> Arc<Table> {
 
 /// A key of each shard.
 fn keys() -> [Key; 2] {
+    keys_from(100)
+}
+
+/// A key of each shard, which are numbers from this one on.
+fn keys_from(first: u64) -> [Key; 2] {
     let sample = table(|_| ());
     [0, 1].map(|shard| {
-        let mut all = (100_u64..).map(u64::to_le_bytes);
+        let mut all = (first..).map(u64::to_le_bytes);
         let is_in = |key: &Key| Hash::of(region(&sample), key).shard() == shard;
         all.find(is_in).expect("half of all keys")
     })
@@ -87,6 +92,18 @@ fn readers_see_all_or_nothing() {
         let write: Write = Box::new(move |t| (2..5).for_each(|version| set_all(t, &keys, version)));
         beside(&table, vec![write], vec![one_version(keys)]);
         assert_eq!(quietly(|| version_in(&table, &keys[0])), 4);
+    });
+}
+
+#[test]
+fn two_side_by_side_are_decided_by_themselves() {
+    let pairs = [keys_from(100), keys_from(1000)];
+    explore(400, move || {
+        let table = table(|t| pairs.iter().for_each(|keys| set_all(t, keys, 1)));
+        let writes = pairs.map(|keys| -> Write {
+            Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)))
+        });
+        beside(&table, writes.into(), pairs.map(one_version).into());
     });
 }
 
