@@ -19,7 +19,7 @@ use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
 use crate::error::{Result, corrupt};
-use crate::index::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
+use crate::index::locate::{Hash, New, Pending, Spot, find, finish, of_value, pend, undo};
 use crate::layout::{COMMITS, CommitWord};
 use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
 use crate::recover::{lock_shards, reclaim_dead};
@@ -111,15 +111,21 @@ impl Core {
             let Some(commit) = &commit else {
                 return Ok(true);
             };
-            let outcome = self.change_all(&locks, &mut plans, commit);
-            drop(locks);
-            match outcome {
+            match self.pend_all(&locks, &mut plans, commit) {
                 Ok(()) => {
+                    commit.decide();
+                    // Whatever this returns, no round follows: the changes are made.
+                    let finished = finish_all(&locks, &mut plans);
+                    drop(locks);
                     self.after_commit(me, &plans);
+                    finished?;
                     return Ok(true);
                 }
                 Err(Stop::Fail(error)) => return Err(error),
-                Err(Stop::Need(need)) => self.fetch_more(me, need, round, &mut effort)?,
+                Err(Stop::Need(need)) => {
+                    drop(locks);
+                    self.fetch_more(me, need, round, &mut effort)?;
+                }
             }
         }
         corrupt("the counts of a shard or of the pool")
@@ -169,8 +175,8 @@ impl Core {
         }
     }
 
-    /// Makes all changes, or none if a step lacks something.
-    fn change_all<'w>(
+    /// Leads the slots of all keys to changes, or of none if a step lacks something.
+    fn pend_all<'w>(
         &self,
         locks: &ShardLocks<'_>,
         plans: &mut [Plan<'w>],
@@ -182,14 +188,7 @@ impl Core {
                 return undo_all(locks, &mut plans[..at]).and(Err(stop));
             }
         }
-        commit.decide();
-        // Damage does not keep the other keys from their new items.
-        let mut outcome = Ok(());
-        for plan in plans {
-            let lock = locks.of(plan.hash.shard());
-            outcome = outcome.and(finish_one(lock, plan));
-        }
-        outcome
+        Ok(())
     }
 
     /// Leads the slot of one key to a change.
@@ -282,7 +281,27 @@ fn write_item(
     })
 }
 
-/// Leads the slot of one key to its new item, after the commit.
+/// Leads the slots of all keys to their new items, after the commit.
+fn finish_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Result<()> {
+    // Damage does not keep the other keys from their new items.
+    let mut outcome = Ok(());
+    for plan in plans {
+        let lock = locks.of(plan.hash.shard());
+        outcome = outcome.and(end_step(finish_one(lock, plan)));
+    }
+    outcome
+}
+
+/// Returns what a step returned that frees or reads, and so never lacks anything.
+fn end_step<T>(step: Step<T>) -> Result<T> {
+    match step {
+        Ok(done) => Ok(done),
+        Err(Stop::Fail(error)) => Err(error),
+        Err(Stop::Need(_)) => corrupt("a key of a transaction"),
+    }
+}
+
+/// Leads the slot of one key to its new item.
 fn finish_one(lock: &ShardLock<'_>, plan: &mut Plan<'_>) -> Step<()> {
     if matches!(plan.change, Change::Remove) {
         // Values that are being computed now belong to before the removal.
@@ -310,11 +329,8 @@ fn undo_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Step<()> {
 /// Returns whether all keys are as they were read.
 fn all_hold(locks: &ShardLocks<'_>, reads: &[Read<'_>], value: &mut Vec<u8>) -> Result<bool> {
     for read in reads {
-        match holds(locks.of(read.hash.shard()), read, value) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(Stop::Fail(error)) => return Err(error),
-            Err(Stop::Need(_)) => return corrupt("a key that is read"),
+        if !end_step(holds(locks.of(read.hash.shard()), read, value))? {
+            return Ok(false);
         }
     }
     Ok(true)

@@ -3,7 +3,7 @@
 
 use crate::engine::{Core, UidPolicy};
 use crate::error::Result;
-use crate::index::read_unmapped;
+use crate::index::locate::read_unmapped;
 use crate::region::{NameState, Unmapped};
 use crate::sync::{Ordering, W32};
 use std::path::{Path, PathBuf};

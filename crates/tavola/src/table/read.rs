@@ -3,7 +3,7 @@
 use super::Table;
 use crate::engine::Core;
 use crate::error::Result;
-use crate::index::{Hash, Value, read};
+use crate::index::locate::{Hash, Value, read};
 
 impl Table {
     /// Returns the value of a key, or `None` if it is missing.
