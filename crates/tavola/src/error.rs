@@ -184,7 +184,8 @@ pub enum Error {
     },
     /// `incr` or `decr` found a value that is not a decimal number below 2^64.
     NotACounter,
-    /// A write began in a signal handler that had interrupted a write of the same thread.
+    /// A transaction with the turn began inside another one of the same thread; or a write began in
+    /// a signal handler that had interrupted a write of the same thread.
     Reentrant,
     /// A lock was not released within the time of
     /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout). Nothing of this step was done.
@@ -403,8 +404,8 @@ impl Error {
             ),
             Self::Reentrant => write!(
                 f,
-                "a signal handler wrote to a table while its thread was writing; \
-                 only read in signal handlers"
+                "this thread has the turn of the table or is in the middle of a write; begin no \
+                 transaction with the turn inside another one, and only read in signal handlers"
             ),
             // The compiler asks for the sentence of a new variant here.
             Self::NotFound { .. }

@@ -9,7 +9,7 @@ use super::core::Core;
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::alloc::{Stamp, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Field, Hash, Why, change_field, find, publish_copy};
+use crate::index::locate::{Field, Hash, Why, change_field, find, publish_copy};
 use crate::journal::{ChangeRecord, Content, Draft, Kind, Op, Record, decode_change};
 use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY};
 use crate::sync::Ordering;

@@ -19,7 +19,7 @@ use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
 use crate::error::{Error, Result, corrupt};
-use crate::index::{
+use crate::index::locate::{
     Hash, New, Pending, Spot, find, finish, is_lost, of_value, pend, record_pending, undo,
 };
 use crate::journal::{Appended, Draft, Kind, is_kept, most_inline, record_all};
@@ -137,13 +137,26 @@ impl Core {
             let Some(commit) = &commit else {
                 return Ok(true);
             };
-            let outcome = self.change_all(&locks, &mut plans, commit, &mut draft);
-            drop(locks);
-            match outcome {
-                Ok(()) => return self.after_commit(me, &plans).map(|()| true),
+            let decided = self
+                .pend_all(&locks, &mut plans, commit)
+                .and_then(|()| decide_all(&locks, &mut plans, commit, &mut draft));
+            match decided {
+                Ok(()) => {
+                    // Whatever this returns, no round follows: the changes are made.
+                    let finished = finish_all(&locks, &mut plans);
+                    drop(locks);
+                    let waited = self.after_commit(me, &plans);
+                    return finished.and(waited).map(|()| true);
+                }
                 Err(Stop::Fail(error)) => return Err(error),
-                Err(Stop::Need(Need::Pieces)) => draft = self.draft_for(me, &mut plans)?,
-                Err(Stop::Need(need)) => self.fetch_more(me, need, round, &mut effort)?,
+                Err(Stop::Need(Need::Pieces)) => {
+                    drop(locks);
+                    draft = self.draft_for(me, &mut plans)?;
+                }
+                Err(Stop::Need(need)) => {
+                    drop(locks);
+                    self.fetch_more(me, need, round, &mut effort)?;
+                }
             }
         }
         corrupt("the counts of a shard or of the pool")
@@ -194,13 +207,12 @@ impl Core {
         }
     }
 
-    /// Makes all changes, or none if a step lacks something.
-    fn change_all<'w>(
+    /// Leads the slots of all keys to changes, or of none if a step lacks something.
+    fn pend_all<'w>(
         &self,
         locks: &ShardLocks<'_>,
         plans: &mut [Plan<'w>],
         commit: &Commit<'_>,
-        draft: &mut Draft,
     ) -> Step<()> {
         for at in 0..plans.len() {
             let lock = locks.of(plans[at].hash.shard());
@@ -208,16 +220,7 @@ impl Core {
                 return undo_all(locks, &mut plans[..at]).and(Err(stop));
             }
         }
-        if let Err(stop) = commit.decide(locks, plans, draft) {
-            return undo_all(locks, plans).and(Err(stop));
-        }
-        // Damage does not keep the other keys from their new items.
-        let mut outcome = Ok(());
-        for plan in plans {
-            let lock = locks.of(plan.hash.shard());
-            outcome = outcome.and(finish_one(lock, plan));
-        }
-        outcome
+        Ok(())
     }
 
     /// Leads the slot of one key to a change.
@@ -331,7 +334,40 @@ fn write_item(
     Ok(New::small(item_ref, key.len() + value.len(), hint))
 }
 
-/// Leads the slot of one key to its new item, after the commit.
+/// Commits, or leads all slots to what their keys had.
+fn decide_all(
+    locks: &ShardLocks<'_>,
+    plans: &mut [Plan<'_>],
+    commit: &Commit<'_>,
+    draft: &mut Draft,
+) -> Step<()> {
+    match commit.decide(locks, plans, draft) {
+        Ok(()) => Ok(()),
+        Err(stop) => undo_all(locks, plans).and(Err(stop)),
+    }
+}
+
+/// Leads the slots of all keys to their new items, after the commit.
+fn finish_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Result<()> {
+    // Damage does not keep the other keys from their new items.
+    let mut outcome = Ok(());
+    for plan in plans {
+        let lock = locks.of(plan.hash.shard());
+        outcome = outcome.and(end_step(finish_one(lock, plan)));
+    }
+    outcome
+}
+
+/// Returns what a step returned that frees or reads, and so never lacks anything.
+fn end_step<T>(step: Step<T>) -> Result<T> {
+    match step {
+        Ok(done) => Ok(done),
+        Err(Stop::Fail(error)) => Err(error),
+        Err(Stop::Need(_)) => corrupt("a key of a transaction"),
+    }
+}
+
+/// Leads the slot of one key to its new item.
 fn finish_one(lock: &ShardLock<'_>, plan: &mut Plan<'_>) -> Step<()> {
     if matches!(plan.change, Change::Remove) {
         // Values that are being computed now belong to before the removal.
@@ -359,11 +395,8 @@ fn undo_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Step<()> {
 /// Returns whether all keys are as they were read.
 fn all_hold(locks: &ShardLocks<'_>, reads: &[Read<'_>], value: &mut Vec<u8>) -> Result<bool> {
     for read in reads {
-        match holds(locks.of(read.hash.shard()), read, value) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(Stop::Fail(error)) => return Err(error),
-            Err(Stop::Need(_)) => return corrupt("a key that is read"),
+        if !end_step(holds(locks.of(read.hash.shard()), read, value))? {
+            return Ok(false);
         }
     }
     Ok(true)
