@@ -39,7 +39,7 @@ impl Core {
                 self.back_outside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
             }
             Need::Journal { bytes } => self.make_room_in_journal(me, bytes),
-            // Whoever sends pieces sends them again.
+            // The caller that sends pieces sends them again.
             Need::Pieces => corrupt("the journal"),
         }
     }

@@ -1,8 +1,8 @@
 //! Making the changes of a journal's records again, in a table that no other process has yet.
 //!
 //! One thread reads the records, and several make the changes: those of one shard are made by one
-//! thread, in their order. A tag may be in another shard than its keys, so before and after a tag is
-//! invalidated all threads have made what came before.
+//! thread, in their order. A tag may be in another shard than its keys, so all threads have made
+//! what came before when a tag is invalidated.
 
 use super::batch::WAVE;
 use super::core::Core;
@@ -91,7 +91,7 @@ pub(crate) fn replay<T, E: From<Error>>(
             made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         }
         let outcome = outcome?;
-        core.go_on_from(versions, clock_ms);
+        core.continue_from(versions, clock_ms);
         Ok(outcome)
     })
 }
@@ -306,8 +306,8 @@ impl Core {
         Ok(())
     }
 
-    /// Lets the table go on from these versions and this time.
-    fn go_on_from(&self, versions: u64, clock_ms: u64) {
+    /// Lets the table continue from these versions and this time.
+    fn continue_from(&self, versions: u64, clock_ms: u64) {
         let region = self.region();
         if region.geometry().has_versions {
             for shard in 0..region.geometry().shards() {

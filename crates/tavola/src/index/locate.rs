@@ -38,7 +38,8 @@ pub(crate) use super::keys::{glance, read, read_by_uid, read_by_uid_seated, read
 pub(crate) use super::live::sample_keys;
 pub(crate) use super::pending::{Pending, finish, pend, undo};
 pub(crate) use super::place::publish;
-pub(crate) use super::record::{is_lost, record_pending};
+pub(crate) use super::record::is_lost;
+pub(crate) use super::record_pending::record_pending;
 pub(crate) use super::scan::{ScanPosition, ScanTarget};
 pub(crate) use super::seat::{Seat, Take};
 pub(crate) use super::shrink::{

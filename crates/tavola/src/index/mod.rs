@@ -68,6 +68,8 @@ mod read;
 #[forbid(unsafe_code)]
 mod record;
 #[forbid(unsafe_code)]
+mod record_pending;
+#[forbid(unsafe_code)]
 mod scan;
 #[forbid(unsafe_code)]
 mod seat;

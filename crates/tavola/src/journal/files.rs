@@ -339,7 +339,7 @@ impl JournalFiles {
         Ok(())
     }
 
-    /// Makes the file in which a failed journal goes on, and returns the position at which that
+    /// Makes the file in which a failed journal continues, and returns the position at which that
     /// begins. As the journal has failed, nobody appends to it.
     pub(crate) fn begin_again(&self, region: &Region) -> io::Result<u64> {
         let head = head(region);
@@ -354,9 +354,9 @@ impl JournalFiles {
         Ok(allocated)
     }
 
-    /// Lets a failed journal go on from a position at which a snapshot begins. The state comes last:
-    /// if this process dies before, it is still failed.
-    pub(crate) fn go_on(&self, region: &Region, me: Me, position: u64) -> Result<()> {
+    /// Lets a failed journal continue from a position at which a snapshot begins. The state comes
+    /// last: if this process dies before, it is still failed.
+    pub(crate) fn continue_at(&self, region: &Region, me: Me, position: u64) -> Result<()> {
         let head = head(region);
         let segment = head.segment.load(Ordering::Relaxed).max(1);
         let (_sync, _) = FileLock::acquire(region, &head.sync_lock, me)?;

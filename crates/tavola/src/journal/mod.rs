@@ -5,7 +5,7 @@
 //! - `ring`: records in memory, and how a change and its record are one
 //! - `files`: records on their way to disk, and who waits for them
 //! - `read`: records from disk
-//! - `snapshot`: all keys at once, from which a journal goes on
+//! - `snapshot`: all keys at once, from which a journal continues
 //! - `home`: the directory of a durable table
 
 mod files;
@@ -23,7 +23,7 @@ pub(crate) use record::{
     ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
 };
 pub(crate) use ring::{
-    Appended, begin_snapshot, head, is_kept, most_inline, record, record_all, record_piece, settle,
-    tail, take_last,
+    Appended, begin_snapshot, finish_record, head, is_kept, most_inline, record, record_all,
+    record_piece, tail, take_last,
 };
 pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};

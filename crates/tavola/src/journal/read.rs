@@ -131,7 +131,7 @@ impl<'a> JournalReader<'a> {
                     continue;
                 }
             }
-            // Here the records end, unless the next file says that they go on there.
+            // Here the records end, unless the next file says that they continue there.
             let next = at / self.segment + 1;
             match self.head(next)? {
                 Some(head) if head.from == at => at = next * self.segment,
@@ -140,9 +140,9 @@ impl<'a> JournalReader<'a> {
         }
     }
 
-    /// Writes the bytes between two positions again, as they were read, and returns when they survive
-    /// a power failure. After a sync that failed, the system may return bytes that are not on disk,
-    /// and never write them by itself.
+    /// Writes the bytes between two positions again, as they were read, and returns when they
+    /// survive a power failure. After a sync that failed, the system may return bytes that are not
+    /// on disk, and never write them by itself.
     pub(crate) fn write_again(&mut self, from: u64, until: u64) -> io::Result<()> {
         let mut at = from;
         let mut buffer = Vec::new();

@@ -13,7 +13,7 @@
 //! | COMMIT (1) | changes, which happened at one moment |
 //! | PIECE (2) | the position of the first piece of the value, 0 in that one; bytes of the value |
 //! | CLOCK (3) | the time of the table's clock, in milliseconds |
-//! | FOOT (4) | of a snapshot: the end of the records that it needs, its keys, the highest version |
+//! | FOOT (4) | of a snapshot: the end of the records that it needs, keys, the highest version |
 //!
 //! A change:
 //!
@@ -321,8 +321,8 @@ pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl<'a> Record<'a> {
-    /// Calls `each` for each change, with its bytes. Returns `None` if the body is not made of as many changes as
-    /// the head says: then it was written wrongly.
+    /// Calls `each` for each change, with its bytes. Returns `None` if the body is not made of as
+    /// many changes as the head says: then it was written wrongly.
     pub(crate) fn each_change(
         &self,
         mut each: impl FnMut(ChangeRecord<'a>, &'a [u8]),

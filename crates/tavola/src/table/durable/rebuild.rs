@@ -2,7 +2,7 @@
 //!
 //! The memory may be gone without a restart of the machine. Then the system may return bytes of a
 //! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
-//! is written again before the table goes on behind it.
+//! is written again before the table continues behind it.
 
 use crate::alloc::build_extent;
 use crate::engine::{Core, Replay, replay};
@@ -195,7 +195,7 @@ impl Files<'_> {
                 None => Err(0),
             };
             match whole {
-                // An older one will do if the journal goes on to the newer one.
+                // An older one will do if the journal continues to the newer one.
                 Ok((snapshot, foot)) => return Ok((Some(snapshot), foot.end.max(newest))),
                 Err(at) => {
                     newest = newest.max(position);
