@@ -190,13 +190,20 @@ pub use table::{
     Watch,
 };
 pub use values::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, Entry, Expiry,
-    Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, DurableStats,
+    Entry, Expiry, Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions,
+    Stored, Updated,
 };
 
 #[cfg(feature = "serde")]
 pub use table::Json;
 pub use table::{Codec, Encode, Plain, Typed};
+
+/// For programs that look after durable tables.
+pub mod durable {
+    pub use crate::table::{on_rebuild, verify};
+    pub use crate::values::{HomeFile, HomeFileKind, HomeReport, JournalEnd, Rebuilding};
+}
 
 /// For programs that serve a table to clients.
 pub mod serving {

@@ -1,16 +1,18 @@
 //! Rebuilding a durable table from its files, in memory that no other process has yet.
 
+use super::progress::Progress;
 use crate::alloc::build_extent;
 use crate::engine::{Core, Replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, SnapshotReader, create_file, head, name_of,
-    number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, SnapshotReader, create_file, encode_policy,
+    head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
-use crate::layout::{ExtentKind, JournalGeometry};
+use crate::layout::{ExtentKind, JournalGeometry, JournalHead};
 use crate::sync::Ordering;
 use crate::sys::disk::HomeDir;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,23 +93,30 @@ impl Files<'_> {
         let mut replay = Replay::new(core);
         let (snapshot, least) = self.newest_snapshot()?;
         let mut from = self.table.segment;
+        let mut snapshot_bytes = 0;
+        if let Some(snapshot) = &snapshot {
+            snapshot_bytes = snapshot.len().map_err(&failed)?;
+            from = snapshot.position;
+        }
+        let mut reader =
+            JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
+        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
         if let Some(snapshot) = &snapshot {
             let name = snapshot_name(snapshot.position);
             snapshot
                 .read(|record| {
+                    progress.advance(record.len());
                     self.apply(&mut replay, record, &name)
                         .map_err(Failure::Tavola)
                 })
                 .map_err(|failure| failure.explained(&failed))?
                 .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
             replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
-            from = snapshot.position;
         }
-        let mut reader =
-            JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
         let name = |at: u64| name_of(at / self.table.segment);
         let end = reader
             .read(from, |record| {
+                progress.advance(record.len());
                 let applied = self.apply(&mut replay, record, &name(record.position));
                 applied.map_err(Failure::Tavola)
             })
@@ -128,12 +137,17 @@ impl Files<'_> {
         replay.finish();
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
-            snapshot: snapshot.map_or(0, |snapshot| snapshot.position),
+            snapshot: snapshot.as_ref().map_or(0, |snapshot| snapshot.position),
             end,
             changes,
         };
         let words = head(core.region());
         words.snapshot.store(rebuilt.snapshot, Ordering::Relaxed);
+        words
+            .snapshot_bytes
+            .store(snapshot_bytes, Ordering::Relaxed);
+        let made_ms = snapshot.map_or(0, |snapshot| snapshot.clock_ms);
+        words.snapshot_ms.store(made_ms, Ordering::Relaxed);
         Ok(rebuilt)
     }
 
@@ -149,7 +163,7 @@ impl Files<'_> {
         }
     }
 
-    fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
+    pub(super) fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
         Error::DamagedJournal {
             path: path_in(self.path, name),
             why: format!("at position {at}: {why}"),
@@ -157,7 +171,7 @@ impl Files<'_> {
     }
 
     /// Returns the newest snapshot that is whole, and the end of the records that are needed.
-    fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
+    pub(super) fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
@@ -222,6 +236,7 @@ impl Files<'_> {
         words.init(&sizes, self.table.id, position);
         words.allocated.store(position + segment, Ordering::Relaxed);
         words.keep.store(position, Ordering::Relaxed);
+        note_home(words, self.path, self.table);
         building.publish();
         core.region().begin_journal(offset);
         core.journal = Some(Arc::new(JournalFiles::new(
@@ -230,4 +245,10 @@ impl Files<'_> {
         )));
         Ok(())
     }
+}
+
+/// Notes in memory in which directory the files are, for those who find the memory first.
+pub(super) fn note_home(words: &JournalHead, path: &Path, table: &Home) {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    words.note_home(path.as_os_str().as_bytes(), encode_policy(table.durability));
 }
