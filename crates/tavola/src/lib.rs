@@ -201,6 +201,7 @@ pub use table::{Codec, Encode, Plain, Typed};
 
 /// For programs that look after durable tables.
 pub mod durable {
+    pub use crate::region::home_warning as warning;
     pub use crate::table::{on_rebuild, verify};
     pub use crate::values::{HomeFile, HomeFileKind, HomeReport, JournalEnd, Rebuilding};
 }

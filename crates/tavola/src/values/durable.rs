@@ -21,12 +21,20 @@ pub struct DurableStats {
     pub unsynced_bytes: u64,
     /// Syncs since the memory of the table was made.
     pub syncs: u64,
-    /// The mean time of a sync. `None` if there was none.
-    pub mean_sync: Option<Duration>,
+    /// How long all of them took.
+    pub sync_time: Duration,
     /// When the last snapshot was made, and its bytes. `None` if there is none.
     pub snapshot: Option<(SystemTime, u64)>,
     /// The error number of the system for which the journal has failed. `None`: it is good.
     pub failed: Option<i32>,
+}
+
+impl DurableStats {
+    /// Returns the mean time of a sync, or `None` if there was none.
+    pub fn mean_sync(&self) -> Option<Duration> {
+        let mean = self.sync_time.as_nanos().checked_div(self.syncs.into())?;
+        Some(Duration::from_nanos(mean as u64))
+    }
 }
 
 /// The kind of a file in the directory of a durable table.

@@ -236,7 +236,7 @@ fn the_state_of_the_journal_is_reported_to_writers_and_readers() {
     assert!(reader.is_durable().unwrap());
     let stats = reader.durable_stats().unwrap().unwrap();
     assert_eq!((stats.unsynced_bytes, stats.unwritten_bytes), (0, 0));
-    assert!(stats.syncs > 0 && stats.mean_sync.is_some());
+    assert!(stats.syncs > 0 && stats.mean_sync().is_some());
     let (made, bytes) = stats.snapshot.unwrap();
     assert!(bytes > 64 && made.elapsed().unwrap() < Duration::from_secs(60));
     drop((table, reader));

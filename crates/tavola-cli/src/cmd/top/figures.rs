@@ -6,6 +6,7 @@ use tavola::{Participant, Recent};
 
 use super::section::{Section, Tint, fine_percent, percent, rate, signed};
 use super::watch::{Snapshot, View};
+use crate::durable::in_ms;
 use crate::units::{age, count, counted, keys_in_words, size};
 use crate::{beside, output};
 
@@ -53,6 +54,20 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
             kinds.join(", ")
         ),
     );
+    if let Some(durable) = &view.now.durable {
+        let syncs = rate(view.rate(Snapshot::syncs));
+        let mean = durable.mean_sync().map_or("-".to_owned(), in_ms);
+        let line = format!(
+            "journal {} since the last snapshot, {} not on disk; {syncs} syncs/s of {mean}",
+            size(durable.journal_bytes),
+            size(durable.unsynced_bytes)
+        );
+        section.line(Tint::Plain, line);
+        if let Some(errno) = durable.failed {
+            let why = std::io::Error::from_raw_os_error(errno);
+            section.line(Tint::Bad, format!("failed  {why}: writes are refused"));
+        }
+    }
     for holder in &view.now.holders {
         let line = format!("locked  {} by {holder}", holder.lock);
         section.line(Tint::Bad, line);

@@ -60,7 +60,6 @@ fn stats_of(head: &JournalHead) -> DurableStats {
     // In the order in which they may only be too small for those after them.
     let (synced, written) = (load(&head.synced), load(&head.written));
     let (snapshot, tail) = (load(&head.snapshot), load(&head.tail));
-    let syncs = u64::from(head.syncs.load(Ordering::Relaxed));
     let made = UNIX_EPOCH + Duration::from_millis(load(&head.snapshot_ms));
     // The first file of a table has no records.
     let first = 2 * load(&head.segment);
@@ -73,8 +72,8 @@ fn stats_of(head: &JournalHead) -> DurableStats {
         journal_bytes: tail.saturating_sub(snapshot.max(first)),
         unwritten_bytes: tail.saturating_sub(written),
         unsynced_bytes: tail.saturating_sub(synced),
-        syncs,
-        mean_sync: (syncs > 0).then(|| Duration::from_nanos(load(&head.sync_ns) / syncs)),
+        syncs: head.syncs.load(Ordering::Relaxed).into(),
+        sync_time: Duration::from_nanos(load(&head.sync_ns)),
         snapshot: (snapshot > 0).then(|| (made, load(&head.snapshot_bytes))),
         failed: match load(&head.state) {
             0 => None,
