@@ -226,6 +226,8 @@ mod pages {
     struct Leases;
     #[doc = include_str!("../../../docs/guide/transactions.md")]
     struct Transactions;
+    #[doc = include_str!("../../../docs/guide/durable.md")]
+    struct Durable;
     #[doc = include_str!("../../../docs/guide/tags.md")]
     struct Tags;
     #[doc = include_str!("../../../docs/guide/queues.md")]

@@ -101,16 +101,16 @@ fn stay(tables: &mut [Kept], ended: &AtomicBool) {
     while !ended.load(Ordering::Relaxed) {
         if Instant::now() >= next {
             next = Instant::now() + LOOK;
-            tables.iter_mut().for_each(look);
+            tables.iter_mut().for_each(check);
         }
         thread::sleep(TICK);
     }
 }
 
 /// Reports a change of the state, and opens the table again if it was replaced.
-fn look(kept: &mut Kept) {
+fn check(kept: &mut Kept) {
     let Some(table) = &kept.table else {
-        return look_again(kept);
+        return reopen(kept);
     };
     if !matches!(table.reopened(), Ok(None)) {
         eprintln!(
@@ -120,7 +120,7 @@ fn look(kept: &mut Kept) {
         // The others who use that memory see it as well. It cannot be rebuilt as long as one does.
         let _ = table.sync();
         kept.table = None;
-        return look_again(kept);
+        return reopen(kept);
     }
     let failed = match table.durable_stats() {
         Ok(Some(stats)) => stats.failed,
@@ -142,7 +142,7 @@ fn look(kept: &mut Kept) {
 }
 
 /// Tries to open a table that was lost.
-fn look_again(kept: &mut Kept) {
+fn reopen(kept: &mut Kept) {
     match TableArg::named(kept.name.clone()).open_existing() {
         Ok(table) => {
             eprintln!("tavola: keeping {} again", kept.label);

@@ -11,7 +11,7 @@ Examples:
   tavola sync /var/lib/app/users && echo saved
 
 Returns when all changes that any process has made before survive a power failure. It is
-needed for tables with --sync TIME or os, before others are told what was written.";
+needed for tables with --sync TIME or os, before what was written is reported to others.";
 
 /// Wait until all changes of a durable table are on disk
 #[derive(clap::Args)]

@@ -15,7 +15,7 @@ use crate::units::size;
 
 const TOPIC: &str = "durable";
 
-/// Free bytes with which any journal goes on for a while.
+/// Free bytes that suffice for any journal for a while.
 const LEAST_FREE: u64 = 256 << 20;
 
 /// Looks at the durable tables whose memory is in the directory, and at those in `homes`.

@@ -273,27 +273,32 @@ fn damage_is_found_and_cut_if_the_loss_is_accepted() {
         "{healed}"
     );
     durable.run(&["journal", &home]).ok();
+    cut_what_is_lost(&durable, &home);
+}
+
+/// Damages the files of a table that has four keys in its snapshot, and cuts them.
+fn cut_what_is_lost(durable: &Durable, home: &str) {
     for key in ["e", "f", "g", "h"] {
-        durable.run(&["set", &home, key, "a value"]).ok();
+        durable.run(&["set", home, key, "a value"]).ok();
     }
-    let report = durable.run(&["journal", &home, "--json"]).json();
+    let report = durable.run(&["journal", home, "--json"]).json();
     let (from, end) = (&report["snapshot_position"], &report["end"]);
     let middle = (from.as_u64().unwrap() + end.as_u64().unwrap()) / 2;
-    durable.flip(&home, HEAD + middle as usize % (16 << 20));
+    durable.flip(home, HEAD + middle as usize % (16 << 20));
     durable.lose_memory();
-    let error = durable.run(&["get", &home, "a"]).error();
+    let error = durable.run(&["get", home, "a"]).error();
     assert!(
         error.contains("damaged") && error.contains("repair --cut"),
         "{error}"
     );
-    let doctor = durable.run(&["doctor", &home]);
+    let doctor = durable.run(&["doctor", home]);
     let text = String::from_utf8(doctor.out).unwrap();
     assert!(
         doctor.code == 1 && text.contains("tavola repair --cut"),
         "{text}"
     );
 
-    let refused = durable.run(&["repair", "--cut", &home]);
+    let refused = durable.run(&["repair", "--cut", home]);
     let text = String::from_utf8(refused.out).unwrap();
     assert!(
         refused.code == 2 && text.contains("lost: all that"),
@@ -304,11 +309,11 @@ fn damage_is_found_and_cut_if_the_loss_is_accepted() {
         "{}",
         refused.err
     );
-    durable.run(&["get", &home, "a"]).error();
-    let cut = durable.run(&["repair", "--cut", &home, "--yes"]).text();
+    durable.run(&["get", home, "a"]).error();
+    let cut = durable.run(&["repair", "--cut", home, "--yes"]).text();
     assert!(cut.contains("repaired: the table has"), "{cut}");
     let keys = || {
-        let text = durable.run(&["ls", &home]).text();
+        let text = durable.run(&["ls", home]).text();
         let mut keys: Vec<char> = text.chars().filter(|key| *key != '\n').collect();
         keys.sort_unstable();
         keys
@@ -319,7 +324,7 @@ fn damage_is_found_and_cut_if_the_loss_is_accepted() {
         "{left:?}"
     );
     durable.lose_memory();
-    durable.run(&["journal", &home]).ok();
+    durable.run(&["journal", home]).ok();
     assert_eq!(keys(), left);
 }
 

@@ -73,7 +73,7 @@ pub fn home_warning(home: impl AsRef<Path>) -> Option<String> {
             use a directory on a local disk"
         )),
         Kind::Fuse => Some(format!(
-            "{shown} is on a FUSE file system, which may not write what it is told to; use a \
+            "{shown} is on a FUSE file system, which may not write to a disk at all; use a \
             directory on a local disk"
         )),
     }

@@ -25,7 +25,7 @@ pub struct DurableStats {
     pub sync_time: Duration,
     /// When the last snapshot was made, and its bytes. `None` if there is none.
     pub snapshot: Option<(SystemTime, u64)>,
-    /// The error number of the system for which the journal has failed. `None`: it is good.
+    /// The error number of the system for which the journal has failed, if it has.
     pub failed: Option<i32>,
 }
 

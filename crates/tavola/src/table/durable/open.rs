@@ -265,7 +265,7 @@ impl<'a> Opening<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Error::NotATable {
                     path: self.path.to_path_buf(),
-                    why: "a directory without a durable table".to_string(),
+                    why: "it is a directory without a durable table".to_string(),
                 });
             }
             opened => opened.map_err(|e| self.failed(e))?,

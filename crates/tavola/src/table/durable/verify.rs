@@ -63,7 +63,7 @@ impl<'a> Reading<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::NotATable {
                     path: path.to_path_buf(),
-                    why: "a directory without a durable table".to_string(),
+                    why: "it is a directory without a durable table".to_string(),
                 });
             }
             opened => opened.map_err(failed)?,
