@@ -59,11 +59,7 @@ impl Home {
         let mut options = if self.has_versions { VERSIONS } else { 0 };
         options |= if self.fixed.is_some() { FIXED } else { 0 };
         options |= if uids { UIDS } else { 0 };
-        let (policy, ms) = match self.durability {
-            Durability::Commit => (0, 0),
-            Durability::Within(time) => (1, time.as_millis() as u64),
-            Durability::Os => (2, 0),
-        };
+        let [policy, ms] = encode_policy(self.durability);
         [
             MAGIC,
             FORMAT,
@@ -111,11 +107,7 @@ impl Home {
                 options & UIDS != 0,
             )),
             ttl_ms: words[8],
-            durability: match words[9] {
-                1 => Durability::Within(Duration::from_millis(words[10])),
-                2 => Durability::Os,
-                _ => Durability::Commit,
-            },
+            durability: decode_policy([words[9], words[10]]),
             mode: words[11] as u32,
         })
     }
@@ -138,6 +130,24 @@ impl Home {
         file.sync_data()?;
         dir.rename(NEW, TABLE)?;
         dir.sync()
+    }
+}
+
+/// Returns a policy as two words: which one, and its time in ms.
+pub(crate) fn encode_policy(policy: Durability) -> [u64; 2] {
+    match policy {
+        Durability::Commit => [0, 0],
+        Durability::Within(time) => [1, time.as_millis() as u64],
+        Durability::Os => [2, 0],
+    }
+}
+
+/// Returns the policy of two words.
+pub(crate) fn decode_policy(words: [u64; 2]) -> Durability {
+    match words {
+        [1, ms] => Durability::Within(Duration::from_millis(ms)),
+        [2, _] => Durability::Os,
+        _ => Durability::Commit,
     }
 }
 

@@ -17,7 +17,7 @@ mod snapshot;
 mod window;
 
 pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};
-pub(crate) use home::{Home, Place, TABLE, path_in};
+pub(crate) use home::{Home, Place, TABLE, decode_policy, encode_policy, path_in};
 pub(crate) use read::{End, JournalReader};
 pub(crate) use record::{
     ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,

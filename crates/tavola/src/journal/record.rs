@@ -321,6 +321,11 @@ pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl<'a> Record<'a> {
+    /// Returns its bytes.
+    pub(crate) fn len(&self) -> u64 {
+        (HEAD + self.body.len()) as u64
+    }
+
     /// Calls `each` for each change, with its bytes. Returns `None` if the body is not made of as
     /// many changes as the head says: then it was written wrongly.
     pub(crate) fn each_change(

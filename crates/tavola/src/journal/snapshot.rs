@@ -190,6 +190,11 @@ impl SnapshotReader {
         }))
     }
 
+    /// Returns the bytes of the file.
+    pub(crate) fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
     /// Calls `each` with all records. Returns the foot, or the offset of the first record that is
     /// not right.
     pub(crate) fn read<E: From<io::Error>>(

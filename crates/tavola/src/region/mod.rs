@@ -42,6 +42,7 @@ pub(crate) use create::{Unmapped, create, open, open_old};
 pub(crate) use location::Location;
 pub(crate) use name::{make_directory, remove_of, rename_of};
 pub(crate) use pins::{Pin, Pinned};
+pub use warning::home_warning;
 pub(crate) use warning::is_in_memory;
 pub mod names {
     //! The file of a name, the list of tables, and how a table is removed or renamed.

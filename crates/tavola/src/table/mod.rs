@@ -38,6 +38,7 @@ mod update;
 mod view;
 mod write;
 
+pub use durable::{on_rebuild, verify};
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};

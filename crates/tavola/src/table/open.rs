@@ -1,6 +1,6 @@
 //! How a table is made and opened.
 
-use super::durable::{find_home, is_home, remove_home};
+use super::durable::{find_home, is_home, remove_home, rename_home};
 use super::lazy::Lazy;
 use super::{Options, Table};
 use crate::engine::{Background, Core};
@@ -122,6 +122,12 @@ impl Options {
     /// # Errors
     /// [`Error::BadOption`]. [`Error::Io`] if this process cannot have that much memory.
     pub fn private(&self) -> Result<Table> {
+        if self.durable.is_some() {
+            return Err(Error::BadOption {
+                option: "durable",
+                why: "a private table has no directory; open a named one".to_string(),
+            });
+        }
         let (geometry, _) = self.geometry(None)?;
         let path = PathBuf::from("private table");
         let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
@@ -145,11 +151,15 @@ impl Options {
     }
 
     /// Renames a table, as [`names::rename`]; with [`Options::any_owner`] also of another user.
+    /// Also renames the directory of a durable table that no process has open.
     ///
     /// # Errors
-    /// The errors of [`names::rename`].
+    /// The errors of [`names::rename`]; [`Error::Io`] if a process has a durable table open.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
-        region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
+        match find_home(from.as_ref()).filter(|path| is_home(path)) {
+            Some(path) => rename_home(&path, &names::path_of(to)?),
+            None => region::rename_of(from.as_ref(), to.as_ref(), self.any_owner),
+        }
     }
 
     fn location(&self, name: &OsStr) -> Result<Location> {

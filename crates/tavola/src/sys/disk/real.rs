@@ -13,6 +13,7 @@ pub(crate) struct RealHome {
     path: PathBuf,
     dir: File,
     mode: u32,
+    writable: bool,
 }
 
 impl RealHome {
@@ -22,9 +23,20 @@ impl RealHome {
             .custom_flags(libc::O_DIRECTORY)
             .open(path)?;
         Ok(Self {
-            path: path.to_path_buf(),
+            // The process may change its working directory.
+            path: std::path::absolute(path)?,
             dir,
             mode,
+            writable: true,
+        })
+    }
+
+    /// Opens a directory whose files are only read.
+    pub(crate) fn read_only(path: &Path) -> io::Result<Self> {
+        let home = Self::open(path, 0)?;
+        Ok(Self {
+            writable: false,
+            ..home
         })
     }
 }
@@ -33,7 +45,7 @@ impl HomeDir for RealHome {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         let file = OpenOptions::new()
             .read(true)
-            .write(true)
+            .write(self.writable)
             .open(self.path.join(name))?;
         Ok(Arc::new(RealFile(file)))
     }

@@ -3,13 +3,18 @@
 
 mod keeper;
 mod open;
+mod progress;
 mod rebuild;
 mod snapshot;
+mod stats;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub(super) use keeper::Keeper;
-pub(super) use open::{find_home, is_home, remove_home};
+pub(super) use open::{find_home, is_home, remove_home, rename_home};
+pub use progress::on_rebuild;
+pub use verify::verify;
 
 use super::Table;
 use crate::error::Result;
@@ -64,13 +69,5 @@ impl Table {
     /// The snapshot is there whole, or not at all.
     pub fn snapshot(&self) -> Result<bool> {
         snapshot::snapshot(self)
-    }
-
-    /// Returns whether changes of this table survive a restart of the machine.
-    ///
-    /// # Errors
-    /// As [`Table::get`].
-    pub fn is_durable(&self) -> Result<bool> {
-        Ok(self.core()?.region().is_journaled())
     }
 }

@@ -6,7 +6,7 @@
 //! name, which then gets one, and is noted. A process that dies before that has changed nothing.
 
 use super::Keeper;
-use super::rebuild::{Files, OnDamage};
+use super::rebuild::{Files, OnDamage, note_home};
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
@@ -120,7 +120,33 @@ pub(crate) fn remove_home(path: &Path) -> Result<()> {
     }
 }
 
-fn boot() -> u64 {
+/// Gives the directory of a durable table another name. Nobody may use the table meanwhile, as its
+/// users know the directory by its path.
+pub(crate) fn rename_home(from: &Path, to: &Path) -> Result<()> {
+    const OP: &str = "renaming the durable table";
+    let failed = |source| explained(OP, from, source);
+    let lock = DirLock::open(from).map_err(failed)?;
+    if !lock.try_alone().map_err(failed)? {
+        return Err(Error::Io {
+            op: OP,
+            path: from.to_path_buf(),
+            source: io::Error::new(
+                ErrorKind::ResourceBusy,
+                "processes have it open; end them and try again",
+            ),
+        });
+    }
+    if std::fs::symlink_metadata(to).is_ok() {
+        return Err(Error::AlreadyExists {
+            path: to.to_path_buf(),
+        });
+    }
+    std::fs::rename(from, to).map_err(failed)?;
+    region::sync_directory(to);
+    Ok(())
+}
+
+pub(super) fn boot() -> u64 {
     let mut buffer = [0; 64];
     let id = clock::boot_id(&mut buffer).unwrap_or(b"unknown");
     let words: Vec<u64> = id.iter().map(|byte| u64::from(*byte)).collect();
@@ -239,7 +265,7 @@ impl<'a> Opening<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Error::NotATable {
                     path: self.path.to_path_buf(),
-                    why: "a directory without a durable table".to_string(),
+                    why: "it is a directory without a durable table".to_string(),
                 });
             }
             opened => opened.map_err(|e| self.failed(e))?,
@@ -282,6 +308,8 @@ impl<'a> Opening<'a> {
                 what: "the journal",
             });
         }
+        // The directory may have been moved.
+        note_home(region.journal_head(offset), self.path, table);
         region.begin_journal(offset);
         let mut core = Core::new(region, place.path.clone(), self.options.uid_policy);
         let room = Room::of(table.durability);

@@ -4,17 +4,19 @@
 //! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
 //! is written again before the table continues behind it.
 
+use super::progress::Progress;
 use crate::alloc::build_extent;
 use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
     End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
-    head, name_of, number_of, path_in, snapshot_name, snapshot_position,
+    encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
-use crate::layout::{ExtentKind, JournalGeometry};
+use crate::layout::{ExtentKind, JournalGeometry, JournalHead};
 use crate::sync::Ordering;
 use crate::sys::disk::HomeDir;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -103,17 +105,21 @@ impl Files<'_> {
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
         let (snapshot, least) = self.newest_snapshot()?;
-        let from = snapshot
-            .as_ref()
-            .map_or(self.table.segment, |snapshot| snapshot.position);
+        let (mut from, mut snapshot_bytes) = (self.table.segment, 0);
+        if let Some(snapshot) = &snapshot {
+            snapshot_bytes = snapshot.len().map_err(&failed)?;
+            from = snapshot.position;
+        }
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
+        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
         let name = |at: u64| name_of(at / self.table.segment);
         let (end, changes) = replay(core, |replay| {
             if let Some(snapshot) = &snapshot {
-                self.load(snapshot, replay)?;
+                self.load(snapshot, replay, &mut progress)?;
             }
             let end = reader.read(from, |record| {
+                progress.advance(record.len());
                 self.apply(replay, record, &name(record.position))
             })?;
             Ok::<_, Failure>((end, replay.changes))
@@ -136,19 +142,32 @@ impl Files<'_> {
         reader.write_again(sure, end).map_err(&failed)?;
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
-            snapshot: snapshot.map_or(0, |snapshot| snapshot.position),
+            snapshot: snapshot.as_ref().map_or(0, |snapshot| snapshot.position),
             end,
             changes,
         };
         let words = head(core.region());
         words.snapshot.store(rebuilt.snapshot, Ordering::Relaxed);
+        words
+            .snapshot_bytes
+            .store(snapshot_bytes, Ordering::Relaxed);
+        let made_ms = snapshot.map_or(0, |snapshot| snapshot.clock_ms);
+        words.snapshot_ms.store(made_ms, Ordering::Relaxed);
         Ok(rebuilt)
     }
 
-    fn load(&self, snapshot: &SnapshotReader, replay: &mut Replay<'_>) -> Result<(), Failure> {
+    fn load(
+        &self,
+        snapshot: &SnapshotReader,
+        replay: &mut Replay<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
         let name = snapshot_name(snapshot.position);
         snapshot
-            .read(|record| self.apply(replay, record, &name))?
+            .read(|record| {
+                progress.advance(record.len());
+                self.apply(replay, record, &name)
+            })?
             .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
         replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
         Ok(())
@@ -168,7 +187,7 @@ impl Files<'_> {
         }
     }
 
-    fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
+    pub(super) fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
         Error::DamagedJournal {
             path: path_in(self.path, name),
             why: format!("at position {at}: {why}"),
@@ -176,7 +195,7 @@ impl Files<'_> {
     }
 
     /// Returns the newest snapshot that is whole, and the end of the records that are needed.
-    fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
+    pub(super) fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
@@ -241,6 +260,7 @@ impl Files<'_> {
         words.init(&sizes, self.table.id, position);
         words.allocated.store(position + segment, Ordering::Relaxed);
         words.keep.store(position, Ordering::Relaxed);
+        note_home(words, self.path, self.table);
         building.publish();
         core.region().begin_journal(offset);
         core.journal = Some(Arc::new(JournalFiles::new(
@@ -250,4 +270,10 @@ impl Files<'_> {
         )));
         Ok(())
     }
+}
+
+/// Notes in memory in which directory the files are, for those who find the memory first.
+pub(super) fn note_home(words: &JournalHead, path: &Path, table: &Home) {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    words.note_home(path.as_os_str().as_bytes(), encode_policy(table.durability));
 }
