@@ -2367,6 +2367,55 @@ tavola_status tavola_txn_roll_back_to(struct tavola_txn *txn, uint32_t savepoint
 // If the process is killed before the call returned, all keys are changed or none.
 tavola_status tavola_txn_commit(struct tavola_txn *txn);
 
+// Commits a transaction as `tavola_txn_commit` does, but does not close it: after
+// `TAVOLA_ERR_BUSY` the caller may try again. `tavola_txn_abort` closes it.
+//
+// # Examples
+// ```c
+// tavola_txn *txn = NULL;
+// tavola_status status = TAVOLA_ERR_BUSY;
+// tavola_set_lock_timeout(table, 50);
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// tavola_txn_set(txn, TAVOLA_STR("name"), TAVOLA_STR("alice"));
+// while ((status = tavola_txn_try_commit(txn)) == TAVOLA_ERR_BUSY) {
+//   puts("another process keeps a lock");
+// }
+// tavola_txn_abort(txn);
+// ```
+//
+// # Errors
+// As `tavola_txn_commit`.
+//
+// # Concurrency
+// As `tavola_txn_commit`.
+//
+// # Crash
+// As `tavola_txn_commit`.
+tavola_status tavola_txn_try_commit(struct tavola_txn *txn);
+
+// Returns `TAVOLA_OK` if the transaction has seen all keys as they were at one moment, and
+// `TAVOLA_CONFLICT` if not: then a failure that follows from what it has read does not count.
+//
+// # Examples
+// ```c
+// tavola_txn *txn = NULL;
+// bool has_both = false;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// has_both = tavola_txn_contains(txn, TAVOLA_STR("a")) == TAVOLA_OK &&
+//            tavola_txn_contains(txn, TAVOLA_STR("b")) == TAVOLA_OK;
+// if (!has_both && tavola_txn_validate(txn) == TAVOLA_OK) {
+//   puts("at one moment, one of them was missing");
+// }
+// tavola_txn_abort(txn);
+// ```
+//
+// # Errors
+// As `tavola_view_keys`.
+//
+// # Concurrency
+// Takes the locks of the shards of all keys that were read.
+tavola_status tavola_txn_validate(struct tavola_txn *txn);
+
 // Closes a transaction without doing anything. NULL has no effect, and neither has the transaction
 // of a function that runs: to abort that, return another number than 0.
 void tavola_txn_abort(struct tavola_txn *txn);
@@ -2432,6 +2481,58 @@ tavola_status tavola_transaction_once(const struct tavola_table *table,
 // As `tavola_transaction`. `TAVOLA_ERR_READ_ONLY` if the table is open for reading only and the
 // function reads more than one key.
 tavola_status tavola_view_keys(const struct tavola_table *table, tavola_txn_fn body, void *user);
+
+// Sets a key with attributes and tags only if it does not exist. Each of the two may be NULL.
+//
+// # Examples
+// ```c
+// tavola_attributes json = TAVOLA_INIT(tavola_attributes);
+// tavola_number_options counter = TAVOLA_INIT(tavola_number_options);
+// tavola_txn *txn = NULL;
+// int64_t edits = 0;
+// json.flags = 0x54040000;
+// counter.attributes = &json;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// if (tavola_txn_add_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[]"), &json, NULL) ==
+//     TAVOLA_EXISTS) {
+//   tavola_txn_replace_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[1]"), &json, NULL);
+// }
+// tavola_txn_add_number_with(txn, TAVOLA_STR("edits"), 1, &counter, &edits);
+// tavola_txn_commit(txn);
+// ```
+//
+// # Errors
+// `TAVOLA_EXISTS`: it exists. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_add_with(struct tavola_txn *txn,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *value,
+                                  size_t value_len,
+                                  const struct tavola_attributes *attributes,
+                                  const struct tavola_tags *tags);
+
+// Sets a key with attributes and tags only if it exists. Each of the two may be NULL.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: it does not. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_replace_with(struct tavola_txn *txn,
+                                      const void *key,
+                                      size_t key_len,
+                                      const void *value,
+                                      size_t value_len,
+                                      const struct tavola_attributes *attributes,
+                                      const struct tavola_tags *tags);
+
+// Adds `by` to a signed number, as `tavola_add_number_with` does. `options` and `now` may be NULL.
+//
+// # Errors
+// As `tavola_add_number_with` and `tavola_txn_set_with`.
+tavola_status tavola_txn_add_number_with(struct tavola_txn *txn,
+                                         const void *key,
+                                         size_t key_len,
+                                         int64_t by,
+                                         const struct tavola_number_options *options,
+                                         int64_t *now);
 
 // Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //

@@ -3,8 +3,8 @@
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back};
 use crate::error::Result;
-use crate::index::{
-    empty_slabs, free_root, may_expire, needs_maintenance, shrink_step, sweep_step,
+use crate::index::locate::{
+    SweepSize, empty_slabs, free_root, may_expire, needs_maintenance, shrink_step, sweep_step,
 };
 use crate::layout::LARGEST_BLOCK;
 use crate::lock::{Me, ShardLock, is_alive, next_member};
@@ -73,7 +73,7 @@ impl Core {
         self.check_name_now();
         free_orphans(self.region(), me);
         let shard = turn % self.region().geometry().shards();
-        self.sweep_shard(shard, me, None);
+        self.sweep_shard(shard, me, SweepSize::Paced);
         self.maintain_shard(shard, me, MAINTAIN_MOVES, false)?;
         if is_over(self.region()) {
             self.shrink_some(shard, me)?;
@@ -105,12 +105,12 @@ impl Core {
 
     /// Does one step of the search for expired keys in a shard, if there may be any and the lock is
     /// free.
-    pub(crate) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
+    pub(crate) fn sweep_shard(&self, shard: u32, me: Me, size: SweepSize) {
         if may_expire(self.region().shard(shard))
             && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
         {
             // Damage shows in the operations that it concerns.
-            let _ = sweep_step(&lock, most);
+            let _ = sweep_step(&lock, size);
         }
     }
 

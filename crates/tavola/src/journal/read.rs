@@ -36,6 +36,8 @@ pub(crate) struct JournalReader<'a> {
     /// Bytes that were read, and the position of the first one.
     window: Window,
     begin: u64,
+    /// Records before this position were on disk, as later ones say.
+    pub(crate) synced: u64,
 }
 
 impl<'a> JournalReader<'a> {
@@ -51,6 +53,7 @@ impl<'a> JournalReader<'a> {
             open: None,
             window: Window::default(),
             begin: 0,
+            synced: 0,
         })
     }
 
@@ -129,17 +132,40 @@ impl<'a> JournalReader<'a> {
                     head.and_then(|head| head.verify(self.id, self.window.bytes()))
                 {
                     each(&record)?;
+                    self.synced = self.synced.max(record.synced);
                     at += len as u64;
                     continue;
                 }
             }
-            // Here the records end, unless the next file says that they go on there.
+            // Here the records end, unless the next file says that they continue there.
             let next = at / self.segment + 1;
             match self.head(next)? {
                 Some(head) if head.from == at => at = next * self.segment,
                 _ => return Ok(self.end(at)?),
             }
         }
+    }
+
+    /// Writes the bytes between two positions again, as they were read, and returns when they
+    /// survive a power failure. After a sync that failed, the system may return bytes that are not
+    /// on disk, and never write them by itself.
+    pub(crate) fn write_again(&mut self, from: u64, until: u64) -> io::Result<()> {
+        let mut at = from;
+        let mut buffer = Vec::new();
+        while at < until {
+            let number = at / self.segment;
+            let in_file = at % self.segment;
+            let len = (until - at).min(self.segment - in_file).min(CHUNK as u64);
+            buffer.resize(len as usize, 0);
+            let file = self.home.open(&name_of(number))?;
+            let got = file.read_at(&mut buffer, FILE_HEAD + in_file)?;
+            file.write_all_at(&buffer[..got], FILE_HEAD + in_file)?;
+            at += len;
+            if at.is_multiple_of(self.segment) || at == until {
+                file.sync_data()?;
+            }
+        }
+        Ok(())
     }
 
     /// Looks behind the end for records that say that this place was on disk.

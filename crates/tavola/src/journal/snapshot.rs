@@ -1,4 +1,4 @@
-//! Snapshots: files with all keys of a table, from which a journal goes on.
+//! Snapshots: files with all keys of a table, from which a journal continues.
 //!
 //! ```text
 //! HOME/snapshot-POSITION   64 B head: magic `TavolaSN`, id, position, clock in ms, checksum; then

@@ -21,6 +21,7 @@ mod create;
 mod dirs;
 mod extents;
 mod file;
+mod heap;
 mod leases;
 mod limit;
 mod location;
@@ -124,6 +125,7 @@ enum Backing {
     },
     Heap {
         layout: std::alloc::Layout,
+        start: *mut u8,
     },
 }
 
@@ -134,45 +136,6 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Creates a private region of zeroes on the heap, with the layout of a file's.
-    pub(crate) fn heap(
-        geometry: Geometry,
-        seed: u64,
-        path: &std::path::Path,
-    ) -> crate::Result<Self> {
-        let layout = std::alloc::Layout::from_size_align(geometry.room as usize, 1 << 14)
-            .expect("a geometry's size is a valid layout");
-        // SAFETY: the layout's size is not zero (Geometry::new).
-        let base = unsafe { std::alloc::alloc_zeroed(layout) };
-        let none = || {
-            explained(
-                "allocating",
-                path,
-                std::io::Error::from_raw_os_error(libc::ENOMEM),
-            )
-        };
-        let region = Self {
-            base: NonNull::new(base).ok_or_else(none)?,
-            len: W64::new(geometry.room),
-            geometry,
-            near: Near::new(base, &geometry),
-            secrets: RapidSecrets::seed(seed),
-            writable: true,
-            backing: Backing::Heap { layout },
-            opened: sys::process::generation(),
-            clock: clock::Clock::new(),
-            evictions: RecordRing::new(),
-            seat: pins::PinSlot::new(),
-            lock_limit: limit::LockLimit::new(),
-            journal: W64::new(0),
-            adopted: W32::new(0),
-        };
-        region
-            .superblock()
-            .init(&geometry, geometry.room, seed, [0, 0], 0);
-        Ok(region)
-    }
-
     /// Creates the region of a mapping that is as long as the geometry, or covers all that is in
     /// use.
     fn mapped(
@@ -487,15 +450,6 @@ impl Region {
                 self.copy_out(offset, out);
                 true
             }
-        }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        if let Backing::Heap { layout } = self.backing {
-            // SAFETY: allocated in `heap` with this very layout.
-            unsafe { std::alloc::dealloc(self.base(), layout) };
         }
     }
 }

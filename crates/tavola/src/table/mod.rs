@@ -20,6 +20,7 @@ mod maintain;
 mod migrate;
 mod name;
 mod number;
+mod open;
 mod options;
 mod queues;
 mod range;

@@ -3,6 +3,7 @@
 use super::{DiskFile, HomeDir};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,6 +103,10 @@ impl DiskFile for RealFile {
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        crate::sys::file::allocate(self.0.as_fd(), 0, len)
     }
 
     fn sync_data(&self) -> io::Result<()> {

@@ -20,8 +20,8 @@ use super::Table;
 use crate::error::Result;
 
 impl Table {
-    /// Returns when all changes of all processes that were made before survive a power failure. Call
-    /// it before you tell others about what another process has written.
+    /// Returns when all changes of all processes that were made before survive a power failure.
+    /// Call it before you tell others about what another process has written.
     ///
     /// # Examples
     /// ```
@@ -47,7 +47,7 @@ impl Table {
     /// Returns false if another process is just writing one.
     ///
     /// Other processes can write meanwhile. If the disk had failed, a snapshot that succeeds lets
-    /// writes go on.
+    /// writes continue.
     ///
     /// # Examples
     /// ```

@@ -10,7 +10,7 @@ use super::rebuild::{Files, OnDamage, note_home};
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::{Home, JournalFiles, Place, TABLE, number_of, snapshot_position};
+use crate::journal::{Home, JournalFiles, Place, Room, TABLE, number_of, snapshot_position};
 use crate::layout::{ExtentKind, fold};
 use crate::region::{self, Location, explained, names};
 use crate::sync::Ordering;
@@ -312,7 +312,8 @@ impl<'a> Opening<'a> {
         note_home(region.journal_head(offset), self.path, table);
         region.begin_journal(offset);
         let mut core = Core::new(region, place.path.clone(), self.options.uid_policy);
-        let files = JournalFiles::new(Arc::clone(&self.home), self.path);
+        let room = Room::of(table.durability);
+        let files = JournalFiles::new(Arc::clone(&self.home), self.path, room);
         core.journal = Some(Arc::new(files));
         Ok(Some(core))
     }

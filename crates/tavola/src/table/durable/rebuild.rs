@@ -1,12 +1,16 @@
 //! Rebuilding a durable table from its files, in memory that no other process has yet.
+//!
+//! The memory may be gone without a restart of the machine. Then the system may return bytes of a
+//! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
+//! is written again before the table continues behind it.
 
 use super::progress::Progress;
 use crate::alloc::build_extent;
-use crate::engine::{Core, Replay};
+use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, SnapshotReader, create_file, encode_policy,
-    head, name_of, number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
+    encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
 use crate::layout::{ExtentKind, JournalGeometry, JournalHead};
 use crate::sync::Ordering;
@@ -47,6 +51,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Tavola(error)
+    }
+}
+
 impl Failure {
     fn explained(self, failed: &impl Fn(io::Error) -> Error) -> Error {
         match self {
@@ -73,6 +83,10 @@ impl Files<'_> {
         }
     }
 
+    fn room(&self) -> Room {
+        Room::of(self.table.durability)
+    }
+
     /// Makes the first file of the journal, and then the file that makes it a durable table.
     pub(super) fn create(&self) -> Result<()> {
         let segment = self.table.segment;
@@ -81,7 +95,7 @@ impl Files<'_> {
             number: 1,
             from: segment,
         };
-        create_file(&**self.home, &first, segment)
+        create_file(&**self.home, &first, segment, self.room())
             .and_then(|()| self.table.write(&**self.home))
             .map_err(self.failed("creating the durable table"))
     }
@@ -90,37 +104,27 @@ impl Files<'_> {
     /// on.
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
-        let mut replay = Replay::new(core);
         let (snapshot, least) = self.newest_snapshot()?;
-        let mut from = self.table.segment;
-        let mut snapshot_bytes = 0;
-        if let Some(snapshot) = &snapshot {
-            snapshot_bytes = snapshot.len().map_err(&failed)?;
-            from = snapshot.position;
-        }
+        let from = snapshot
+            .as_ref()
+            .map_or(self.table.segment, |snapshot| snapshot.position);
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
-        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
-        if let Some(snapshot) = &snapshot {
-            let name = snapshot_name(snapshot.position);
-            snapshot
-                .read(|record| {
-                    progress.advance(record.len());
-                    self.apply(&mut replay, record, &name)
-                        .map_err(Failure::Tavola)
-                })
-                .map_err(|failure| failure.explained(&failed))?
-                .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
-            replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
-        }
         let name = |at: u64| name_of(at / self.table.segment);
-        let end = reader
-            .read(from, |record| {
+        let snapshot_bytes = snapshot.as_ref().map_or(Ok(0), SnapshotReader::len);
+        let snapshot_bytes = snapshot_bytes.map_err(&failed)?;
+        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
+        let (end, changes) = replay(core, |replay| {
+            if let Some(snapshot) = &snapshot {
+                self.load(snapshot, replay, &mut progress)?;
+            }
+            let end = reader.read(from, |record| {
                 progress.advance(record.len());
-                let applied = self.apply(&mut replay, record, &name(record.position));
-                applied.map_err(Failure::Tavola)
-            })
-            .map_err(|failure| failure.explained(&failed))?;
+                self.apply(replay, record, &name(record.position))
+            })?;
+            Ok::<_, Failure>((end, replay.changes))
+        })
+        .map_err(|failure| failure.explained(&failed))?;
         let end = match end {
             End::At(at) if at >= least => at,
             End::At(at) if damage == OnDamage::Refuse => {
@@ -133,8 +137,9 @@ impl Files<'_> {
             }
             End::At(at) | End::Damaged { at, .. } => at,
         };
-        let changes = replay.changes;
-        replay.finish();
+        // From the last position that is sure; everything before the snapshot is not read again.
+        let sure = reader.synced.max(from).max(least).min(end);
+        reader.write_again(sure, end).map_err(&failed)?;
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
             snapshot: snapshot.as_ref().map_or(0, |snapshot| snapshot.position),
@@ -151,19 +156,38 @@ impl Files<'_> {
         Ok(rebuilt)
     }
 
+    fn load(
+        &self,
+        snapshot: &SnapshotReader,
+        replay: &mut Replay<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
+        let name = snapshot_name(snapshot.position);
+        snapshot
+            .read(|record| {
+                progress.advance(record.len());
+                self.apply(replay, record, &name)
+            })?
+            .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
+        replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
+        Ok(())
+    }
+
     fn apply(
         &self,
         replay: &mut Replay<'_>,
-        record: &crate::journal::Record<'_>,
+        record: &Record<'_>,
         name: &str,
-    ) -> Result<()> {
+    ) -> Result<(), Failure> {
         match replay.apply(record)? {
             true => Ok(()),
-            false => Err(self.damaged(name, record.position, "a record that makes no sense")),
+            false => Err(self
+                .damaged(name, record.position, "a record that makes no sense")
+                .into()),
         }
     }
 
-    pub(super) fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
+    fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
         Error::DamagedJournal {
             path: path_in(self.path, name),
             why: format!("at position {at}: {why}"),
@@ -190,7 +214,7 @@ impl Files<'_> {
                 None => Err(0),
             };
             match whole {
-                // An older one will do if the journal goes on to the newer one.
+                // An older one will do if the journal continues to the newer one.
                 Ok((snapshot, foot)) => return Ok((Some(snapshot), foot.end.max(newest))),
                 Err(at) => {
                     newest = newest.max(position);
@@ -224,7 +248,7 @@ impl Files<'_> {
                 number,
                 from: end,
             };
-            create_file(&**self.home, &file, segment)
+            create_file(&**self.home, &file, segment, self.room())
         };
         prepare().map_err(self.failed("making the journal"))?;
         let position = number * segment;
@@ -242,6 +266,7 @@ impl Files<'_> {
         core.journal = Some(Arc::new(JournalFiles::new(
             Arc::clone(self.home),
             self.path,
+            self.room(),
         )));
         Ok(())
     }
