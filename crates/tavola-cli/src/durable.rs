@@ -24,6 +24,15 @@ pub fn home_of(name: &OsStr) -> Option<PathBuf> {
     path.join("table").is_file().then_some(path)
 }
 
+/// Returns the durable table of this name in the working directory, as it is to be named.
+pub fn near(path: &Path) -> Option<String> {
+    let name = path.file_name()?;
+    let home = Path::new(".").join(name);
+    let is_other = path.parent() != Some(Path::new("."));
+    (is_other && home_of(home.as_os_str()).is_some())
+        .then(|| printable(home.as_os_str().as_bytes()).into_owned())
+}
+
 /// Returns the directory that a command for durable tables works on.
 pub fn home(name: &OsStr) -> Result<PathBuf, CliError> {
     if let Some(home) = home_of(name) {

@@ -7,6 +7,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::durable;
+
 /// Why a command could not do what it was asked.
 #[non_exhaustive]
 #[derive(Debug)]
@@ -65,6 +67,13 @@ impl fmt::Display for CliError {
                 "the table is on a read-only file system; mount it for writing, or set \
                 TAVOLA_DIR to another directory",
             ),
+            CliError::Table(source @ tavola::Error::NotFound { path }) => {
+                source.fmt(f)?;
+                match durable::near(path) {
+                    Some(home) => write!(f, "; or do you mean the durable table {home}?"),
+                    None => Ok(()),
+                }
+            }
             CliError::Table(source) => source.fmt(f),
             CliError::Output(source) => {
                 write!(

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -153,6 +154,9 @@ fn what_makes_no_sense_is_refused() {
     fs::write(durable.home("full/notes"), "mine").unwrap();
     let full = durable.run(&["create", "--durable", &durable.home("full")]);
     assert!(full.code == 2 && full.err.contains("notes"), "{full:?}");
+    let mut here = durable.shell.command(["get", "users", "k"]);
+    let ran = Ran::of(here.current_dir(durable.disk.path()).output().unwrap());
+    assert!(ran.error().contains("the durable table ./users?"));
     let long = "k".repeat(8193);
     let error = durable.run(&["set", &home, &long, "v"]).error();
     assert!(error.contains("at most 8192"), "{error}");
@@ -463,6 +467,25 @@ fn several_commands_at_once_rebuild_a_table_once() {
     );
     durable.lose_memory();
     assert_eq!(durable.run(&["get", &home, "n"]).text(), "8");
+}
+
+#[test]
+fn the_right_to_read_is_enough_to_read() {
+    let durable = Durable::new();
+    let home = durable.home("users");
+    durable.run(&["create", "--durable", &home, "--mode", "644"]);
+    durable.run(&["set", &home, "k", "v"]).ok();
+    durable.shell.chmod("", 0o755);
+    let public = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(durable.disk.path(), public).unwrap();
+    let stranger = |args: &[&str]| durable.shell.run_as_stranger(args);
+    assert_eq!(stranger(&["get", &home, "k"]).text(), "v");
+    assert!(stranger(&["stat", &home]).text().contains("--sync commit"));
+    stranger(&["journal", &home]).ok();
+    if rustix::process::geteuid().is_root() {
+        let error = stranger(&["set", &home, "k", "w"]).error();
+        assert!(error.contains("denied"), "{error}");
+    }
 }
 
 #[test]

@@ -114,12 +114,31 @@ impl Home {
 
     /// Writes the file, and returns when it survives a power failure.
     pub(crate) fn write(&self, dir: &dyn HomeDir) -> io::Result<()> {
+        self.write_with(dir, &[])
+    }
+
+    /// Raises `max_size` in the file, if that is less, as [`Home::write`]. Where the memory is stays
+    /// noted.
+    pub(crate) fn raise_max_size(dir: &dyn HomeDir, max_size: u64) -> io::Result<()> {
+        let mut bytes = [0; 4096];
+        dir.open(TABLE)?.read_at(&mut bytes, 0)?;
+        let home = Self::decode(&bytes).map_err(io::Error::other)?;
+        if home.max_size >= max_size {
+            return Ok(());
+        }
+        let raised = Self { max_size, ..home };
+        raised.write_with(dir, &bytes[NOTE as usize..])
+    }
+
+    fn write_with(&self, dir: &dyn HomeDir, note: &[u8]) -> io::Result<()> {
         let mut bytes: Vec<u8> = self
             .words()
             .into_iter()
             .flat_map(u64::to_le_bytes)
             .collect();
         bytes.extend(fold(&self.words()).to_le_bytes());
+        bytes.resize(NOTE as usize, 0);
+        bytes.extend_from_slice(note);
         bytes.resize(4096, 0);
         match dir.remove(NEW) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -3,7 +3,7 @@
 use super::durable::{find_home, is_home, remove_home, rename_home};
 use super::lazy::Lazy;
 use super::{Options, Table};
-use crate::engine::{Background, Core};
+use crate::engine::{Background, Core, not_durable};
 use crate::error::{Error, Result};
 use crate::region::{self, Location, Region, names};
 use std::ffi::OsStr;
@@ -86,7 +86,8 @@ impl Options {
     /// Opens an existing table.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; otherwise as [`Options::open`].
+    /// [`Error::NotFound`]; otherwise as [`Options::open`]. [`Error::BadOption`] if a durable table
+    /// is asked for and this one is not.
     pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
         if let Some(path) = find_home(name.as_ref()) {
             return self.open_home(&path, true);
@@ -95,6 +96,9 @@ impl Options {
         let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
         if file.geometry().is_durable {
             return Err(memory_of_durable());
+        }
+        if self.durable.is_some() {
+            return Err(not_durable());
         }
         self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }

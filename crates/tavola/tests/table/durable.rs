@@ -302,8 +302,8 @@ fn files_are_verified_without_a_table() {
     tavola::durable::on_rebuild(move |now| seen_by.lock().unwrap().push(now.clone()));
     assert_eq!(Table::open(dir.path()).unwrap().len().unwrap(), 30);
     let seen = seen.lock().unwrap();
-    let of_this = seen.iter().filter(|now| now.home == dir.path());
-    assert!(of_this.last().unwrap().is_done);
+    let mut of_this = seen.iter().filter(|now| now.home == dir.path());
+    assert!(of_this.next_back().unwrap().is_done);
 }
 
 #[test]
@@ -327,4 +327,31 @@ fn a_durable_table_is_renamed_while_nobody_uses_it() {
     assert_eq!(table.durable_stats().unwrap().unwrap().home, new);
     drop(table);
     Table::options().rename(&new, dir.path()).unwrap();
+}
+
+#[test]
+fn a_larger_max_size_survives() {
+    let dir = DurableDir::new();
+    let small = Table::options().max_size(2 << 20).shards(1);
+    let table = small.durable(Durability::Os).open(dir.path()).unwrap();
+    table.set_max_size(16 << 20).unwrap();
+    // The note of where the memory is has survived, too.
+    assert_eq!(Table::open(dir.path()).unwrap().len().unwrap(), 0);
+    for n in 0..4000u32 {
+        table.set(n.to_le_bytes(), [7; 1000]).unwrap();
+    }
+    drop(table);
+    dir.lose_memory();
+    let table = Table::open(dir.path()).unwrap();
+    assert_eq!(table.len().unwrap(), 4000);
+    assert_eq!(table.stats().unwrap().max_size, 16 << 20);
+}
+
+#[test]
+fn a_table_in_memory_is_not_opened_as_a_durable_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("plain");
+    options().create(&path).unwrap();
+    let opened = options().durable(Durability::Commit).open(&path);
+    assert!(matches!(opened, Err(Error::BadOption { .. })));
 }

@@ -12,7 +12,7 @@ use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::journal::{Home, JournalFiles, Place, Room, TABLE, number_of, snapshot_position};
 use crate::layout::{ExtentKind, fold};
-use crate::region::{self, Location, explained, names};
+use crate::region::{self, Location, Region, Unmapped, explained, names};
 use crate::sync::Ordering;
 use crate::sys::clock;
 use crate::sys::disk::{DirLock, HomeDir, RealHome};
@@ -55,14 +55,15 @@ struct Opening<'a> {
 impl Options {
     /// Opens a durable table that exists.
     pub(in crate::table) fn open_home(&self, path: &Path, writable: bool) -> Result<Table> {
+        let reads = |file| self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
+        if !writable && let Some(file) = Opening::to_read(self, path)?.find_memory()? {
+            return reads(file);
+        }
         let opening = Opening::new(self, path)?;
         let (core, table) = opening.open()?;
         if !writable {
-            let file = core.path().to_path_buf();
-            drop(core);
-            let at = Location::of(file.as_os_str(), true)?;
-            let file = region::open(&at, false)?;
-            return self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
+            let at = Location::of(core.path().as_os_str(), true)?;
+            return reads(region::open(&at, false)?);
         }
         self.durable_table(core, &table, path)
     }
@@ -155,9 +156,24 @@ pub(super) fn boot() -> u64 {
 
 impl<'a> Opening<'a> {
     fn new(options: &'a Options, path: &'a Path) -> Result<Self> {
+        Self::with(options, path, |path| {
+            RealHome::open(path, options.file_mode())
+        })
+    }
+
+    /// For a process that may only read the files.
+    fn to_read(options: &'a Options, path: &'a Path) -> Result<Self> {
+        Self::with(options, path, RealHome::read_only)
+    }
+
+    fn with(
+        options: &'a Options,
+        path: &'a Path,
+        open: impl FnOnce(&Path) -> io::Result<RealHome>,
+    ) -> Result<Self> {
         let failed = |source| explained("opening the durable table", path, source);
         let lock = DirLock::open(path).map_err(failed)?;
-        let home = RealHome::open(path, options.file_mode()).map_err(failed)?;
+        let home = open(path).map_err(failed)?;
         Ok(Self {
             options,
             path,
@@ -280,8 +296,15 @@ impl<'a> Opening<'a> {
         Ok((table, place))
     }
 
-    /// Attaches to the memory, if it is there.
-    fn attach(&self, table: &Home, place: Option<&Place>) -> Result<Option<Core>> {
+    /// Returns the memory, to be read, if it is there.
+    fn find_memory(&self) -> Result<Option<Unmapped>> {
+        let (_, place) = self.read()?;
+        let found = self.locate(place.as_ref(), false)?;
+        Ok(found.map(|(file, _)| file))
+    }
+
+    /// Opens and maps the memory, if it is there.
+    fn locate(&self, place: Option<&Place>, writable: bool) -> Result<Option<(Unmapped, Region)>> {
         let dir = self.lock.identity().map_err(|e| self.failed(e))?;
         let is_valid = |place: &&Place| place.boot == boot() && place.dir == dir;
         let Some(place) = place.filter(is_valid) else {
@@ -291,15 +314,21 @@ impl<'a> Opening<'a> {
             Err(Error::NotFound { .. }) => return Ok(None),
             at => at?,
         };
-        let file = match region::open(&at, true) {
+        let file = match region::open(&at, writable) {
             Err(Error::NotFound { .. }) => return Ok(None),
             file => file?,
         };
         let region = file.map(at.path())?;
         let words = &region.superblock().uuid;
-        if [0, 1].map(|i| words[i].load(Ordering::Relaxed)) != place.uuid {
+        let is_it = [0, 1].map(|i| words[i].load(Ordering::Relaxed)) == place.uuid;
+        Ok(is_it.then_some((file, region)))
+    }
+
+    /// Attaches to the memory, if it is there.
+    fn attach(&self, table: &Home, place: Option<&Place>) -> Result<Option<Core>> {
+        let (Some(place), Some((_, region))) = (place, self.locate(place, true)?) else {
             return Ok(None);
-        }
+        };
         let Some((offset, _)) = find_extent(&region, ExtentKind::Journal, b"")? else {
             return Ok(None);
         };

@@ -105,15 +105,15 @@ impl Files<'_> {
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
         let (snapshot, least) = self.newest_snapshot()?;
-        let (mut from, mut snapshot_bytes) = (self.table.segment, 0);
-        if let Some(snapshot) = &snapshot {
-            snapshot_bytes = snapshot.len().map_err(&failed)?;
-            from = snapshot.position;
-        }
+        let from = snapshot
+            .as_ref()
+            .map_or(self.table.segment, |snapshot| snapshot.position);
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
-        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
         let name = |at: u64| name_of(at / self.table.segment);
+        let snapshot_bytes = snapshot.as_ref().map_or(Ok(0), SnapshotReader::len);
+        let snapshot_bytes = snapshot_bytes.map_err(&failed)?;
+        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
         let (end, changes) = replay(core, |replay| {
             if let Some(snapshot) = &snapshot {
                 self.load(snapshot, replay, &mut progress)?;
@@ -187,7 +187,7 @@ impl Files<'_> {
         }
     }
 
-    pub(super) fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
+    fn damaged(&self, name: &str, at: u64, why: &str) -> Error {
         Error::DamagedJournal {
             path: path_in(self.path, name),
             why: format!("at position {at}: {why}"),

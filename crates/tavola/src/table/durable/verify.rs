@@ -225,7 +225,7 @@ impl<'a> Reading<'a> {
         let mut reader = JournalReader::new(&*self.home, self.table.id, segment)?;
         let mut nonsense = None;
         let end = reader.read(from, |record| -> io::Result<()> {
-            let has_sense = record.kind != Kind::Commit || record.each_change(|_, _| ()).is_some();
+            let has_sense = record.kind != Kind::Commit || record.each_change(|_, _| {}).is_some();
             if !has_sense {
                 nonsense.get_or_insert(record.position);
             }
