@@ -6,7 +6,7 @@ mod open;
 mod rebuild;
 mod snapshot;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(super) use keeper::Keeper;
 pub(super) use open::{find_home, is_home, remove_home};

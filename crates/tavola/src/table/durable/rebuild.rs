@@ -116,8 +116,8 @@ impl Files<'_> {
                 applied.map_err(Failure::Tavola)
             })
             .map_err(|failure| failure.explained(&failed))?;
-        let end = match end {
-            End::At(at) if at >= least => at,
+        match end {
+            End::At(at) if at >= least => {}
             End::At(at) if damage == OnDamage::Refuse => {
                 let why = format!("the snapshot needs records up to {least}");
                 return Err(self.damaged(&name(at), at, &why));
@@ -126,8 +126,9 @@ impl Files<'_> {
                 let why = format!("records up to {synced} were on disk");
                 return Err(self.damaged(&name(at), at, &why));
             }
-            End::At(at) | End::Damaged { at, .. } => at,
-        };
+            End::At(_) | End::Damaged { .. } => {}
+        }
+        let end = reader.last;
         let changes = replay.changes;
         replay.finish();
         // From the last position that is sure; everything before the snapshot is not read again.
