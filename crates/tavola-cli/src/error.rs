@@ -62,19 +62,7 @@ impl CliError {
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // No command writes through a table that it opened read-only.
-            CliError::Table(tavola::Error::ReadOnly) => f.write_str(
-                "the table is on a read-only file system; mount it for writing, or set \
-                TAVOLA_DIR to another directory",
-            ),
-            CliError::Table(source @ tavola::Error::NotFound { path }) => {
-                source.fmt(f)?;
-                match durable::near(path) {
-                    Some(home) => write!(f, "; or do you mean the durable table {home}?"),
-                    None => Ok(()),
-                }
-            }
-            CliError::Table(source) => source.fmt(f),
+            CliError::Table(source) => fmt_table(f, source),
             CliError::Output(source) => {
                 write!(
                     f,
@@ -136,6 +124,24 @@ impl fmt::Display for CliError {
                 f.write_str(sentence)
             }
         }
+    }
+}
+
+fn fmt_table(f: &mut fmt::Formatter<'_>, source: &tavola::Error) -> fmt::Result {
+    match source {
+        // No command writes through a table that it opened read-only.
+        tavola::Error::ReadOnly => f.write_str(
+            "the table is on a read-only file system; mount it for writing, or set \
+            TAVOLA_DIR to another directory",
+        ),
+        tavola::Error::NotFound { path } => {
+            source.fmt(f)?;
+            match durable::near(path) {
+                Some(home) => write!(f, "; or do you mean the durable table {home}?"),
+                None => Ok(()),
+            }
+        }
+        _ => source.fmt(f),
     }
 }
 

@@ -18,9 +18,11 @@
 //! long as the ring has them; otherwise the journal fails.
 
 use super::record::{Draft, Kind};
-use super::ring::{copy_out, head, record_note};
+use super::ring::{acquire, copy_out, head, record_note};
 use crate::error::{Error, Result};
-use crate::layout::fold;
+use crate::layout::{JournalHead, fold};
+#[cfg(feature = "shuttle")]
+use crate::lock::is_abandoned;
 use crate::lock::{FileLock, Me, PATIENCE, Taken, sleep, wake};
 use crate::region::Region;
 use crate::sync::Ordering;
@@ -239,6 +241,8 @@ impl JournalFiles {
         let segment = head.segment.load(Ordering::Relaxed).max(1);
         let (_lock, _) = FileLock::acquire(region, &head.extend_lock, me)?;
         loop {
+            // Under the lock: the one who lets a failed journal go on has made the next file.
+            self.check(region)?;
             let allocated = head.allocated.load(Ordering::Relaxed);
             if head.tail.load(Ordering::Acquire) + bytes <= allocated {
                 return Ok(());
@@ -277,18 +281,14 @@ impl JournalFiles {
             }
             self.check(region)?;
             if let Some(lock) = FileLock::try_acquire(&head.sync_lock, me) {
-                self.sync_locked(region, me, &lock)?;
+                self.sync_and_wake(region, me, lock, Taken::Clean)?;
                 continue;
             }
-            if since.elapsed() >= PATIENCE {
+            if is_over(head, since) {
                 // The owner may have died.
                 since = Instant::now();
                 let (lock, taken) = FileLock::acquire(region, &head.sync_lock, me)?;
-                if let Taken::FromDead { .. } = taken {
-                    self.check(region)?;
-                    self.write_again(region, me)?;
-                }
-                self.sync_locked(region, me, &lock)?;
+                self.sync_and_wake(region, me, lock, taken)?;
                 continue;
             }
             head.sleepers.fetch_add(1, Ordering::SeqCst);
@@ -299,17 +299,51 @@ impl JournalFiles {
         }
     }
 
+    /// Syncs, unlocks, and wakes all who wait: those whose records came too late for this sync
+    /// found the lock held, and one of them must take it now.
+    fn sync_and_wake(
+        &self,
+        region: &Region,
+        me: Me,
+        lock: FileLock<'_>,
+        taken: Taken,
+    ) -> Result<()> {
+        let again = match taken {
+            Taken::Clean => Ok(()),
+            Taken::FromDead { .. } => self
+                .check(region)
+                .and_then(|()| self.write_again(region, me))
+                .inspect_err(|_| self.give_up(region)),
+        };
+        let synced = again.and_then(|()| self.sync_locked(region, me, &lock));
+        drop(lock);
+        wake_all(region);
+        synced
+    }
+
+    /// Fails, if it has not: the next one who syncs would not know that there is something to write
+    /// again.
+    #[cold]
+    fn give_up(&self, region: &Region) {
+        let _ = self.fail(region, io::Error::from_raw_os_error(libc::EIO));
+    }
+
     /// Writes everything again that may have been lost unseen (JRN-5).
     #[cold]
     fn write_again(&self, region: &Region, me: Me) -> Result<()> {
         let head = head(region);
         let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
-        let synced = head.synced.load(Ordering::Relaxed);
-        let ring = head.ring.load(Ordering::Relaxed);
-        if head.tail.load(Ordering::Acquire).saturating_sub(synced) > ring {
-            return Err(self.fail(region, io::Error::from_raw_os_error(libc::EIO)));
+        {
+            // No record is appended between the two: it would overwrite those that are still to be
+            // written.
+            let _records = acquire(region, me)?;
+            let synced = head.synced.load(Ordering::Relaxed);
+            let ring = head.ring.load(Ordering::Relaxed);
+            if head.tail.load(Ordering::Acquire).saturating_sub(synced) > ring {
+                return Err(self.fail(region, io::Error::from_raw_os_error(libc::EIO)));
+            }
+            head.written.store(synced, Ordering::Release);
         }
-        head.written.store(synced, Ordering::Release);
         self.write_locked(region)
     }
 
@@ -335,22 +369,24 @@ impl JournalFiles {
         }
         head.sync_ns.add_owned(begun.elapsed().as_nanos() as u64);
         head.synced.store(until, Ordering::Release);
-        wake_all(region);
         Ok(())
     }
 
     /// Makes the file in which a failed journal continues, and returns the position at which that
     /// begins. As the journal has failed, nobody appends to it.
-    pub(crate) fn begin_again(&self, region: &Region) -> io::Result<u64> {
+    pub(crate) fn begin_again(&self, region: &Region, me: Me) -> Result<u64> {
         let head = head(region);
         let segment = head.segment.load(Ordering::Relaxed).max(1);
+        // Nobody makes this file meanwhile, nor later: the journal has failed (`extend`).
+        let (_lock, _) = FileLock::acquire(region, &head.extend_lock, me)?;
         let allocated = head.allocated.load(Ordering::Relaxed);
         let file = FileHead {
             id: head.id.load(Ordering::Relaxed),
             number: allocated / segment,
             from: allocated,
         };
-        create_file(&*self.home, &file, segment, self.room)?;
+        create_file(&*self.home, &file, segment, self.room)
+            .map_err(|source| self.no_room(source))?;
         Ok(allocated)
     }
 
@@ -359,8 +395,8 @@ impl JournalFiles {
     pub(crate) fn continue_at(&self, region: &Region, me: Me, position: u64) -> Result<()> {
         let head = head(region);
         let segment = head.segment.load(Ordering::Relaxed).max(1);
-        let (_sync, _) = FileLock::acquire(region, &head.sync_lock, me)?;
-        let (_write, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
+        let (sync, _) = FileLock::acquire(region, &head.sync_lock, me)?;
+        let (write, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
         head.allocated.store(position + segment, Ordering::Release);
         for word in [&head.keep, &head.written, &head.synced, &head.tail] {
             word.store(position, Ordering::Release);
@@ -370,6 +406,7 @@ impl JournalFiles {
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
         head.state.store(0, Ordering::Release);
+        drop((write, sync));
         wake_all(region);
         Ok(())
     }
@@ -388,6 +425,17 @@ impl JournalFiles {
         // Without room, the next sync records it.
         let _ = record_note(region, me, &mut draft);
     }
+}
+
+/// Returns whether a thread has waited for a sync for so long that its owner may be dead.
+fn is_over(head: &JournalHead, since: Instant) -> bool {
+    #[cfg(feature = "shuttle")]
+    if crate::sync::model::is_on() {
+        // In models only the dead are late.
+        return is_abandoned(&head.sync_lock);
+    }
+    let _ = head;
+    since.elapsed() >= PATIENCE
 }
 
 fn wake_all(region: &Region) {

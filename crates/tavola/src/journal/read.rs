@@ -38,6 +38,9 @@ pub(crate) struct JournalReader<'a> {
     begin: u64,
     /// Records before this position were on disk, as later ones say.
     pub(crate) synced: u64,
+    /// The end of the last record. A file behind it that has none may not be on disk itself: it is
+    /// made again.
+    pub(crate) last: u64,
 }
 
 impl<'a> JournalReader<'a> {
@@ -54,6 +57,7 @@ impl<'a> JournalReader<'a> {
             window: Window::default(),
             begin: 0,
             synced: 0,
+            last: 0,
         })
     }
 
@@ -122,6 +126,7 @@ impl<'a> JournalReader<'a> {
         mut each: impl FnMut(&Record<'_>) -> Result<(), E>,
     ) -> Result<End, E> {
         let mut at = from;
+        self.last = from;
         loop {
             self.fill(at, HEAD)?;
             let len = RecordHead::decode(self.window.bytes(), at).map_or(0, |head| head.len());
@@ -134,13 +139,18 @@ impl<'a> JournalReader<'a> {
                     each(&record)?;
                     self.synced = self.synced.max(record.synced);
                     at += len as u64;
+                    self.last = at;
                     continue;
                 }
             }
             // Here the records end, unless the next file says that they continue there.
             let next = at / self.segment + 1;
             match self.head(next)? {
-                Some(head) if head.from == at => at = next * self.segment,
+                // What was before, the rebuild that made this file has written again.
+                Some(head) if head.from == at => {
+                    at = next * self.segment;
+                    self.synced = self.synced.max(at);
+                }
                 _ => return Ok(self.end(at)?),
             }
         }

@@ -29,14 +29,29 @@ use crate::error::Result;
 use crate::layout::{JournalHead, RING};
 use crate::lock::{JournalLock, Me, ShardLock, Taken};
 use crate::region::Region;
+#[cfg(feature = "shuttle")]
+use crate::sync::model;
 use crate::sync::{Ordering, W64};
+#[cfg(not(feature = "shuttle"))]
 use std::cell::{Cell, RefCell};
 
+#[cfg(not(feature = "shuttle"))]
 thread_local! {
     /// The memory of the record that this thread is writing.
     static DRAFT: RefCell<Draft> = RefCell::new(Draft::default());
     /// The end of the last record of this thread for which it has not waited; 0: none.
     static LAST: Cell<u64> = const { Cell::new(0) };
+}
+#[cfg(feature = "shuttle")]
+static LAST: model::NumberPerThread = model::NumberPerThread;
+
+/// Calls a function with the memory of the record that this thread is writing.
+fn with_draft<T>(write: impl FnOnce(&mut Draft) -> T) -> T {
+    #[cfg(not(feature = "shuttle"))]
+    return DRAFT.with_borrow_mut(write);
+    // All of the checker's threads are one of the system.
+    #[cfg(feature = "shuttle")]
+    write(&mut Draft::default())
 }
 
 /// Returns the head of the journal.
@@ -67,7 +82,8 @@ pub(crate) fn finish_record(region: &Region, me: Me) -> Result<()> {
     Ok(())
 }
 
-fn acquire(region: &Region, me: Me) -> Result<JournalLock<'_>> {
+/// Locks the records.
+pub(super) fn acquire(region: &Region, me: Me) -> Result<JournalLock<'_>> {
     let (lock, taken) = JournalLock::acquire(region, me)?;
     if let Taken::FromDead { .. } = taken {
         finish_last(region);
@@ -104,7 +120,7 @@ pub(crate) fn record(
     write: impl FnOnce(&mut Draft) -> Step<()>,
     decide: impl FnOnce(&mut Draft) -> Step<bool>,
 ) -> Step<()> {
-    DRAFT.with_borrow_mut(|draft| {
+    with_draft(|draft| {
         draft.begin(Kind::Commit);
         write(draft)?;
         draft.seal();
@@ -141,7 +157,7 @@ pub(crate) fn record_note(region: &Region, me: Me, draft: &mut Draft) -> Step<u6
 
 /// Writes a piece of a value. Returns its position.
 pub(crate) fn record_piece(region: &Region, me: Me, first: u64, bytes: &[u8]) -> Step<u64> {
-    DRAFT.with_borrow_mut(|draft| {
+    with_draft(|draft| {
         draft.begin(Kind::Piece);
         draft.push_word(first);
         draft.push_bytes(bytes);

@@ -448,6 +448,12 @@ impl<'a> AllEnds<'a> {
     }
 }
 
+/// Returns whether the holder of a lock died in a model.
+#[cfg(feature = "shuttle")]
+pub(crate) fn is_abandoned(word: &W32) -> bool {
+    owner_of(word) == ABANDONED
+}
+
 /// Returns the participant that a lock word names, or 0 if the lock is free.
 pub(crate) fn owner_of(word: &W32) -> u32 {
     // Pairs with the release of an unlock: a process that sees a shard free sees what its holder

@@ -10,6 +10,8 @@ mod caches;
 mod changes;
 #[cfg(feature = "shuttle")]
 mod deaths;
+#[cfg(not(miri))]
+mod durable;
 mod expiry;
 mod growth;
 mod key_watch;

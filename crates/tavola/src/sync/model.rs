@@ -34,6 +34,7 @@ thread_local! {
     /// Threads that an unwinding thread has woken: it may not change threads before it has unwound.
     static WOKEN: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
     static HELD: RefCell<HashMap<Option<TaskId>, u8>> = RefCell::new(HashMap::new());
+    static NUMBERS: RefCell<HashMap<Option<TaskId>, u64>> = RefCell::new(HashMap::new());
     /// Which threads die, and after how many more stores.
     static DEATHS: RefCell<HashMap<Option<TaskId>, u64>> = RefCell::new(HashMap::new());
 }
@@ -132,6 +133,26 @@ impl PerThread {
     }
 }
 
+/// A number of each of the checker's threads, which a thread-local one cannot be.
+pub(crate) struct NumberPerThread;
+
+impl NumberPerThread {
+    pub(crate) fn set(&self, number: u64) {
+        NUMBERS.with_borrow_mut(|all| all.insert(try_get_current_task(), number));
+    }
+
+    /// Returns the number of this thread, which becomes 0.
+    pub(crate) fn take(&self) -> u64 {
+        NUMBERS.with_borrow_mut(|all| all.remove(&try_get_current_task()).unwrap_or(0))
+    }
+}
+
+/// Forgets what threads of the execution before have left.
+#[cfg(test)]
+pub(crate) fn forget_numbers() {
+    NUMBERS.take();
+}
+
 /// The payload with which a thread unwinds that a model lets die.
 pub(crate) struct Death;
 
@@ -162,6 +183,15 @@ pub(crate) fn ignore(from: *const u8, len: usize) {
     IGNORED.set((from.addr(), from.addr() + len));
 }
 
+/// Lets all sleeps end, as in time they do, for what the dead one will not do any more.
+#[cfg(test)]
+fn end_sleeps() {
+    for sleeper in SLEEPERS.take() {
+        sleeper.is_woken.set(true);
+        sleeper.thread.unpark();
+    }
+}
+
 /// Does `work` in this thread, which dies right after its `k`-th store, counted from 1. The locks
 /// that it held are left as a panic leaves them. Returns how many stores it made, if it survived.
 #[cfg(test)]
@@ -173,7 +203,10 @@ pub(crate) fn outlives(k: u64, work: impl FnOnce()) -> Option<u64> {
     WOKEN.take().iter().for_each(Thread::unpark);
     match outcome {
         Ok(()) => left.map(|left| k - left),
-        Err(payload) if payload.is::<Death>() => None,
+        Err(payload) if payload.is::<Death>() => {
+            end_sleeps();
+            None
+        }
         Err(payload) => std::panic::resume_unwind(payload),
     }
 }

@@ -6,7 +6,10 @@ mod beside;
 mod cache;
 mod copy;
 mod counter;
+#[cfg(not(test))]
 mod durable;
+#[cfg(test)]
+pub(crate) mod durable;
 mod entry;
 mod holders;
 mod iter;

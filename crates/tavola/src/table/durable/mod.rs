@@ -8,7 +8,7 @@ mod rebuild;
 mod snapshot;
 mod stats;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verify;
 
 pub(super) use keeper::Keeper;
@@ -21,7 +21,7 @@ use crate::error::Result;
 
 impl Table {
     /// Returns when all changes of all processes that were made before survive a power failure.
-    /// Call it before you tell others about what another process has written.
+    /// Call it before others hear from you what another process has written.
     ///
     /// # Examples
     /// ```

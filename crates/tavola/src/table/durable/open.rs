@@ -350,7 +350,8 @@ impl<'a> Opening<'a> {
     /// Rebuilds the memory, and notes where it is. This process has the directory alone.
     fn rebuild(&self, table: &Home) -> Result<Core> {
         let dir = self.lock.identity().map_err(|e| self.failed(e))?;
-        let name = format!("durable-{:016x}-{:x}", table.id, dir[1]);
+        // Copies of a directory have the same id, and on another device perhaps the same inode.
+        let name = format!("durable-{:016x}-{:x}-{:x}", table.id, dir[0], dir[1]);
         let path = names::path_of(&name)?;
         region::make_directory(&path)?;
         match std::fs::remove_file(&path) {

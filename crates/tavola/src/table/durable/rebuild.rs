@@ -125,8 +125,8 @@ impl Files<'_> {
             Ok::<_, Failure>((end, replay.changes))
         })
         .map_err(|failure| failure.explained(&failed))?;
-        let end = match end {
-            End::At(at) if at >= least => at,
+        match end {
+            End::At(at) if at >= least => {}
             End::At(at) if damage == OnDamage::Refuse => {
                 let why = format!("the snapshot needs records up to {least}");
                 return Err(self.damaged(&name(at), at, &why));
@@ -135,8 +135,9 @@ impl Files<'_> {
                 let why = format!("records up to {synced} were on disk");
                 return Err(self.damaged(&name(at), at, &why));
             }
-            End::At(at) | End::Damaged { at, .. } => at,
-        };
+            End::At(_) | End::Damaged { .. } => {}
+        }
+        let end = reader.last;
         // From the last position that is sure; everything before the snapshot is not read again.
         let sure = reader.synced.max(from).max(least).min(end);
         reader.write_again(sure, end).map_err(&failed)?;

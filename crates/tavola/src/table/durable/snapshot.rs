@@ -40,7 +40,7 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let has_failed = files.check(region).is_err();
     let begun = begin_snapshot(region, me)?;
     let position = match has_failed {
-        true => files.begin_again(region).map_err(failed)?,
+        true => files.begin_again(region, me)?,
         false => begun,
     };
     let id = words.id.load(Ordering::Relaxed);

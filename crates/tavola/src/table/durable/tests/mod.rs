@@ -1,12 +1,14 @@
 //! A durable table on the simulated disk.
 
+mod damage;
 mod faults;
 mod power;
+mod remains;
 
 use super::rebuild::{Files, OnDamage};
 use crate::engine::{Core, UidPolicy};
 use crate::error::Result;
-use crate::journal::Home;
+use crate::journal::{Home, TABLE};
 use crate::region::Region;
 use crate::sys::disk::HomeDir;
 use crate::sys::disk::simulated::SimulatedHome;
@@ -42,40 +44,59 @@ fn home_of() -> Home {
 
 /// Creates a durable table's files, and opens it.
 fn create(home: &SimulatedHome) -> Result<Table> {
+    create_as(home, Durability::Commit)
+}
+
+/// The same, with a policy.
+pub(crate) fn create_as(home: &SimulatedHome, durability: Durability) -> Result<Table> {
+    create_of(home, &home_of(), durability)
+}
+
+fn create_of(home: &SimulatedHome, table: &Home, durability: Durability) -> Result<Table> {
     let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
-    let table = home_of();
     Files {
         home: &dir,
         path: Path::new(PATH),
-        table: &table,
+        table,
     }
     .create()?;
-    open(home, OnDamage::Refuse)
+    open_as(home, durability)
+}
+
+/// Rebuilds a table from its files, for handles with this policy.
+pub(crate) fn open_as(home: &SimulatedHome, durability: Durability) -> Result<Table> {
+    rebuild(home, OnDamage::Refuse, durability)
 }
 
 /// Rebuilds a table from its files.
 fn open(home: &SimulatedHome, damage: OnDamage) -> Result<Table> {
+    rebuild(home, damage, Durability::Commit)
+}
+
+fn rebuild(home: &SimulatedHome, damage: OnDamage, durability: Durability) -> Result<Table> {
     let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
-    let table = home_of();
+    let image = home.image();
+    let table = Home::decode(image.get(TABLE).expect("the table exists")).expect("it is whole");
     let files = Files {
         home: &dir,
         path: Path::new(PATH),
         table: &table,
     };
-    let options = options().durable(Durability::Commit);
+    let options = options().of_home(&table).durable(Durability::Commit);
     let (geometry, _) = options.geometry(None)?;
     let path = PathBuf::from(PATH);
     let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
     let mut core = Core::new(region, path.clone(), UidPolicy::Keep);
     files.rebuild(&mut core, damage)?;
+    core.durability = durability;
     let lazy = Lazy::shared(Arc::new(core), path);
     Ok(Table::of(lazy, options))
 }
 
 /// All keys and values of a table.
-type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(crate) type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
 
-fn contents(table: &Table) -> Contents {
+pub(crate) fn contents(table: &Table) -> Contents {
     let mut all = Contents::new();
     let mut entries = table.iter();
     while let Some((key, value)) = entries.next_entry().unwrap() {
