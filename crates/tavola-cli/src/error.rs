@@ -135,13 +135,13 @@ fn fmt_table(f: &mut fmt::Formatter<'_>, source: &tavola::Error) -> fmt::Result 
             TAVOLA_DIR to another directory",
         ),
         tavola::Error::NotFound { path } => {
-            source.fmt(f)?;
+            fmt::Display::fmt(source, f)?;
             match durable::near(path) {
                 Some(home) => write!(f, "; or do you mean the durable table {home}?"),
                 None => Ok(()),
             }
         }
-        _ => source.fmt(f),
+        _ => fmt::Display::fmt(source, f),
     }
 }
 
