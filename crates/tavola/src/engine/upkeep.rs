@@ -33,15 +33,22 @@ const FIND_DEAD_EVERY: u32 = 16;
 impl Core {
     /// Must be called after a step under a shard's lock, when the lock is free: waits until its
     /// changes are on disk, if they must be, and does housekeeping now and then.
-    ///
-    /// Steps are counted for each handle. A count for each thread would starve a table: if a thread
-    /// writes to two tables in turn, every step that is a multiple of 64 would fall on the same
-    /// table.
     #[inline(always)]
     pub(crate) fn after_step(&self, me: Me) -> Result<()> {
         if self.region().is_journaled() {
             self.after_record(me)?;
         }
+        self.count_step(me);
+        Ok(())
+    }
+
+    /// Does housekeeping now and then.
+    ///
+    /// Steps are counted for each handle. A count for each thread would starve a table: if a thread
+    /// writes to two tables in turn, every step that is a multiple of 64 would fall on the same
+    /// table.
+    #[inline(always)]
+    pub(crate) fn count_step(&self, me: Me) {
         let (handle, steps) = STEPS.get();
         let is_same = handle == self.number;
         if is_same && steps + 1 < STEPS_AT_ONCE {
@@ -50,7 +57,6 @@ impl Core {
             // A thread that comes from another table adds this step alone.
             self.add_steps(me, if is_same { STEPS_AT_ONCE } else { 1 });
         }
-        Ok(())
     }
 
     /// Adds to the steps of the handle, and does housekeeping when they pass a multiple of

@@ -19,7 +19,8 @@ use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteRes
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
 use crate::index::locate::{
-    Hash, New, Spot, Warmed, Why, change_word, drop_key, find, find_along, publish,
+    Hash, New, Spot, Warmed, Why, change_word, change_word_unrecorded, drop_key, find, find_along,
+    publish,
 };
 use crate::journal::MOST_KEY;
 use crate::layout::{Fixed, Hint};
@@ -103,16 +104,14 @@ impl Core {
                 )
                 && request.uid_policy == UidPolicy::Keep
                 && request.is_plain()
+                && !self.region().is_journaled()
                 && let Some(place) = found.word(&lock, key)
             {
-                let changed = change_word(&lock, Some(hash), found.item_ref, place, word);
+                change_word_unrecorded(&lock, Some(hash), place, word);
                 found.mark_accessed(&lock);
                 drop(lock);
-                let outcome = changed.map(|()| Some(WriteResult::NOTHING));
-                return match self.after_first_try(me, outcome) {
-                    Some(done) => done,
-                    None => self.write_slowly(request, value),
-                };
+                self.count_step(me);
+                return Ok(Some(WriteResult::NOTHING));
             }
             let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
             drop(lock);
