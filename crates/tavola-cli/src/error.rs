@@ -135,7 +135,7 @@ impl fmt::Display for CliError {
 /// Writes an error of a table. If there is no table of a name, it points to a durable one of that
 /// name in the working directory.
 fn write_table_error(f: &mut fmt::Formatter<'_>, error: &tavola::Error) -> fmt::Result {
-    error.fmt(f)?;
+    write!(f, "{error}")?;
     let tavola::Error::NotFound { path } = error else {
         return Ok(());
     };
