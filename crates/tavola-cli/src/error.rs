@@ -62,7 +62,12 @@ impl CliError {
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CliError::Table(source) => fmt_table(f, source),
+            // No command writes through a table that it opened read-only.
+            CliError::Table(tavola::Error::ReadOnly) => f.write_str(
+                "the table is on a read-only file system; mount it for writing, or set \
+                TAVOLA_DIR to another directory",
+            ),
+            CliError::Table(source) => write_table_error(f, source),
             CliError::Output(source) => {
                 write!(
                     f,
@@ -127,21 +132,16 @@ impl fmt::Display for CliError {
     }
 }
 
-fn fmt_table(f: &mut fmt::Formatter<'_>, source: &tavola::Error) -> fmt::Result {
-    match source {
-        // No command writes through a table that it opened read-only.
-        tavola::Error::ReadOnly => f.write_str(
-            "the table is on a read-only file system; mount it for writing, or set \
-            TAVOLA_DIR to another directory",
-        ),
-        tavola::Error::NotFound { path } => {
-            fmt::Display::fmt(source, f)?;
-            match durable::near(path) {
-                Some(home) => write!(f, "; or do you mean the durable table {home}?"),
-                None => Ok(()),
-            }
-        }
-        _ => fmt::Display::fmt(source, f),
+/// Writes an error of a table. If there is no table of a name, it points to a durable one of that
+/// name in the working directory.
+fn write_table_error(f: &mut fmt::Formatter<'_>, error: &tavola::Error) -> fmt::Result {
+    write!(f, "{error}")?;
+    let tavola::Error::NotFound { path } = error else {
+        return Ok(());
+    };
+    match durable::near(path) {
+        Some(home) => write!(f, "; or do you mean the durable table {home}?"),
+        None => Ok(()),
     }
 }
 

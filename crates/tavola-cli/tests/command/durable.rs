@@ -180,8 +180,8 @@ fn lists_name_the_directory_and_not_the_memory() {
             "{args:?}: {text}"
         );
     }
-    let [memory] = durable.memory().try_into().unwrap();
-    let memory = memory.to_str().unwrap();
+    let all = durable.memory();
+    let memory = all[0].to_str().unwrap();
     for args in [&["drop", memory][..], &["rename", memory, "x"]] {
         let error = durable.run(args).error();
         assert!(error.contains("name that instead"), "{args:?}: {error}");
@@ -215,9 +215,9 @@ fn copies_and_renames_do_what_they_say() {
     let mut user = durable.shell.attach(&home);
     let error = durable.run(&["rename", &home, &new]).error();
     assert!(error.contains("have it open"), "{error}");
-    drop(user.stdin.take());
-    user.wait().unwrap();
+    user.kill().and_then(|()| user.wait()).unwrap();
     durable.run(&["rename", &home, &new]).ok();
+    assert!(durable.run(&["ls"]).text().contains(&new));
     assert_eq!(durable.run(&["get", &new, "k"]).text(), "v");
     // A copy of the directory is a table of its own.
     let twin = durable.home("twin");

@@ -117,8 +117,7 @@ impl Home {
         self.write_with(dir, &[])
     }
 
-    /// Raises `max_size` in the file, if that is less, as [`Home::write`]. The place of the memory
-    /// stays noted.
+    /// Raises `max_size` in the file, as [`Home::write`]. The file still says where the memory is.
     pub(crate) fn raise_max_size(dir: &dyn HomeDir, max_size: u64) -> io::Result<()> {
         let mut bytes = [0; 4096];
         dir.open(TABLE)?.read_at(&mut bytes, 0)?;

@@ -161,7 +161,7 @@ impl Options {
     /// The errors of [`names::rename`]; [`Error::Io`] if a process has a durable table open.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         match find_home(from.as_ref()).filter(|path| is_home(path)) {
-            Some(path) => rename_home(&path, &names::path_of(to)?),
+            Some(path) => rename_home(self, &path, &names::path_of(to)?),
             None => region::rename_of(from.as_ref(), to.as_ref(), self.any_owner),
         }
     }

@@ -83,7 +83,8 @@ impl Options {
     /// Sets the maximum size of a new table, 1 MiB to 4 TiB, rounded up to 16 KiB. The default is
     /// 64 GiB on tmpfs. On other file systems it is 4 GiB, because backup programs read a file up
     /// to this size. It reserves address space, not memory. An existing table keeps its own, which
-    /// [`Table::set_max_size`] can raise up to 16 times, and at most to 64 GiB.
+    /// [`Table::set_max_size`](super::Table::set_max_size) can raise up to 16 times, and at most to
+    /// 64 GiB.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = Some(bytes);
         self
@@ -156,8 +157,8 @@ impl Options {
     /// group. When not set, the file gets the group of its directory if that has the setgid bit,
     /// or else that of the process.
     ///
-    /// Creating the table fails with [`Error::Permission`] if the user of this process is not in
-    /// the group.
+    /// Creating the table fails with [`Error::Permission`](crate::Error::Permission) if the user of
+    /// this process is not in the group.
     pub fn group(mut self, gid: u32) -> Self {
         self.group = Some(gid);
         self
@@ -177,8 +178,8 @@ impl Options {
         self
     }
 
-    /// Lets this handle start a background thread, which calls [`Table::maintain`] from time to
-    /// time.
+    /// Lets this handle start a background thread, which calls
+    /// [`Table::maintain`](super::Table::maintain) from time to time.
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self

@@ -5,6 +5,7 @@ mod keeper;
 mod open;
 mod progress;
 mod rebuild;
+mod rename;
 mod snapshot;
 mod stats;
 #[cfg(test)]
@@ -12,8 +13,9 @@ pub(crate) mod tests;
 mod verify;
 
 pub(super) use keeper::Keeper;
-pub(super) use open::{find_home, is_home, remove_home, rename_home};
+pub(super) use open::{find_home, is_home, remove_home};
 pub use progress::on_rebuild;
+pub(super) use rename::rename_home;
 pub use verify::verify;
 
 use super::Table;

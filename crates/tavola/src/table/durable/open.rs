@@ -68,6 +68,11 @@ impl Options {
         self.durable_table(core, &table, path)
     }
 
+    /// Returns whether a durable table is in memory.
+    pub(super) fn has_memory(&self, path: &Path) -> Result<bool> {
+        Ok(Opening::to_read(self, path)?.find_memory()?.is_some())
+    }
+
     /// Creates a durable table in a directory, which is made if it is missing.
     pub(in crate::table) fn create_home(&self, path: &Path) -> Result<Table> {
         let mode = self.dir_mode();
@@ -119,32 +124,6 @@ pub(crate) fn remove_home(path: &Path) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(failed(error)),
         _ => Ok(()),
     }
-}
-
-/// Gives the directory of a durable table another name. Nobody may use the table meanwhile, as its
-/// users know the directory by its path.
-pub(crate) fn rename_home(from: &Path, to: &Path) -> Result<()> {
-    const OP: &str = "renaming the durable table";
-    let failed = |source| explained(OP, from, source);
-    let lock = DirLock::open(from).map_err(failed)?;
-    if !lock.try_alone().map_err(failed)? {
-        return Err(Error::Io {
-            op: OP,
-            path: from.to_path_buf(),
-            source: io::Error::new(
-                ErrorKind::ResourceBusy,
-                "processes have it open; end them and try again",
-            ),
-        });
-    }
-    if std::fs::symlink_metadata(to).is_ok() {
-        return Err(Error::AlreadyExists {
-            path: to.to_path_buf(),
-        });
-    }
-    std::fs::rename(from, to).map_err(failed)?;
-    region::sync_directory(to);
-    Ok(())
 }
 
 pub(super) fn boot() -> u64 {

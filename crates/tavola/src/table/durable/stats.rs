@@ -1,5 +1,6 @@
 //! How far the journal of an open table is.
 
+use super::is_home;
 use crate::alloc::find_extent;
 use crate::error::Result;
 use crate::journal::decode_policy;
@@ -51,7 +52,12 @@ impl Table {
         let Some((offset, _)) = find_extent(region, ExtentKind::Journal, b"")? else {
             return Ok(None);
         };
-        Ok(Some(stats_of(region.journal_head(offset))))
+        let mut stats = stats_of(region.journal_head(offset));
+        // A reader cannot note that the directory was moved.
+        if let Some(home) = std::path::absolute(self.path()).ok().filter(|p| is_home(p)) {
+            stats.home = home;
+        }
+        Ok(Some(stats))
     }
 }
 
