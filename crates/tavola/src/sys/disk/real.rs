@@ -1,6 +1,7 @@
 //! The directory of a durable table on a real file system.
 
 use super::{DiskFile, HomeDir};
+use crate::sync::before_disk_call;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -30,6 +31,7 @@ impl RealHome {
 
 impl HomeDir for RealHome {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        before_disk_call();
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -38,6 +40,7 @@ impl HomeDir for RealHome {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        before_disk_call();
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -48,10 +51,12 @@ impl HomeDir for RealHome {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        before_disk_call();
         std::fs::rename(self.path.join(from), self.path.join(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
+        before_disk_call();
         std::fs::remove_file(self.path.join(name))
     }
 
@@ -64,6 +69,7 @@ impl HomeDir for RealHome {
     }
 
     fn sync(&self) -> io::Result<()> {
+        before_disk_call();
         self.dir.sync_all()
     }
 }
@@ -89,10 +95,12 @@ impl DiskFile for RealFile {
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        before_disk_call();
         self.0.write_all_at(bytes, offset)
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        before_disk_call();
         self.0.sync_data()
     }
 }
