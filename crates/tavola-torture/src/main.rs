@@ -8,6 +8,7 @@
 //! | `queues` | the same for queues, and a soak of their own |
 //! | `logs` | the same for logs, and a soak of their own |
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
+//! | `durable` | the same for durable tables, whose memory may be lost, and a soak of their own |
 //! | `leases` | a soak of leases: workers compute, wait, get failures |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `surroundings` | daemons that close descriptors, pid namespaces, `cp` and `mv` |
@@ -27,6 +28,8 @@ mod board;
 mod caches;
 #[forbid(unsafe_code)]
 mod child;
+#[forbid(unsafe_code)]
+mod durable;
 #[forbid(unsafe_code)]
 mod image;
 #[forbid(unsafe_code)]
@@ -98,6 +101,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         logs::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if only == Some("cache soak") {
         caches::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
+    } else if only == Some("durable soak") {
+        durable::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {
@@ -106,10 +111,12 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
         logs::points(args, &board, &scratch)?;
+        durable::points(args, &board, &scratch)?;
     }
     if soaks_only || only.is_none() {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
+        durable::soak(args, &board, &scratch, small_soak_ns(args))?;
         caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
         leases::soak(&board, &scratch, args.seed, lease_soak_ns(args))?;
         surroundings::run(args, &board, &scratch, "")?;

@@ -48,6 +48,13 @@ pub(crate) fn fork(work: impl FnOnce() -> i32) -> io::Result<Pid> {
     }
 }
 
+/// Says in which directory tables are whose names are not paths: of this process, and of all that
+/// it forks.
+pub(crate) fn set_directory_of_tables(path: &std::path::Path) {
+    // SAFETY: SYS-1; no other thread reads the environment meanwhile.
+    unsafe { std::env::set_var("TAVOLA_DIR", path) };
+}
+
 /// Has this process killed by SIGALRM after so many seconds; 0: never.
 pub(crate) fn alarm(seconds: u32) {
     // SAFETY: passes no memory.

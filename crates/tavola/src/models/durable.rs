@@ -156,6 +156,35 @@ fn a_taker_that_dies_leaves_what_the_records_say() {
     });
 }
 
+/// A snapshot that begins behind the record of a dead thread has its change.
+#[cfg(feature = "shuttle")]
+#[test]
+fn a_snapshot_after_a_death_has_what_was_recorded() {
+    let keys = keys();
+    let begin = move || table(Durability::Os, |t, keys| set_both(t, keys, 1), keys);
+    for work in [
+        Arc::new(move |t: &Table| set(t, &keys[0], 2)) as Work,
+        Arc::new(move |t: &Table| set_both(t, &keys, 2)),
+    ] {
+        let deaths = Deaths::of(move || begin().0, &work);
+        let seen = Arc::clone(&deaths);
+        deaths.explore(20, move || {
+            let (table, home) = begin();
+            let dies = seen.meet(&work);
+            let both: Write = Box::new(move |t| {
+                dies(t);
+                assert!(t.snapshot().expect("no fault"));
+                // Takes the locks of both shards over.
+                for number in 0..4_u64 {
+                    set(t, &number.to_le_bytes(), 2);
+                }
+            });
+            beside(&table, vec![both], Vec::new());
+            agree(&table, &home);
+        });
+    }
+}
+
 /// JRN-2: a change that follows what its writer saw has a later record.
 #[test]
 fn what_acts_on_a_change_is_recorded_behind_it() {
@@ -242,7 +271,7 @@ fn a_sync_whose_owner_dies_is_done_by_another() {
 #[test]
 fn a_sync_that_fails_is_not_trusted() {
     let keys = keys();
-    explore(100, move || {
+    explore(600, move || {
         let (table, home) = table(Durability::Commit, |_, _| (), keys);
         let write = |number: u8| -> Write {
             let left = home.clone();

@@ -16,6 +16,8 @@ mod damage_cache;
 mod damage_counts;
 mod damage_uids;
 mod death;
+mod durable;
+mod durable_homes;
 mod expiry_system;
 mod file_systems;
 mod foreign;

@@ -1,6 +1,7 @@
 //! The directory of a durable table on a real file system.
 
 use super::{DiskFile, HomeDir};
+use crate::sync::before_disk_call;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -43,6 +44,7 @@ impl RealHome {
 
 impl HomeDir for RealHome {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        before_disk_call();
         let file = OpenOptions::new()
             .read(true)
             .write(self.writable)
@@ -51,6 +53,7 @@ impl HomeDir for RealHome {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        before_disk_call();
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -61,10 +64,12 @@ impl HomeDir for RealHome {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        before_disk_call();
         std::fs::rename(self.path.join(from), self.path.join(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
+        before_disk_call();
         std::fs::remove_file(self.path.join(name))
     }
 
@@ -77,6 +82,7 @@ impl HomeDir for RealHome {
     }
 
     fn sync(&self) -> io::Result<()> {
+        before_disk_call();
         self.dir.sync_all()
     }
 }
@@ -102,6 +108,7 @@ impl DiskFile for RealFile {
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        before_disk_call();
         self.0.write_all_at(bytes, offset)
     }
 
@@ -110,6 +117,7 @@ impl DiskFile for RealFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        before_disk_call();
         self.0.sync_data()
     }
 }
