@@ -203,7 +203,7 @@ fn committed(config: &Config, emit: Emit<'_>) -> Result<()> {
         });
         rounds.push(sets.into_inner() as f64 / begun.elapsed().as_secs_f64());
     }
-    let all = median(rounds.into_iter());
+    let all = median(rounds);
     emit(&json!({
         "what": format!("set, committed, {} threads", config.threads), "unit": "1/s",
         "beside": "one thread", "rate": all, "ratio": all / one,

@@ -2,9 +2,12 @@
 //! writes of a transaction are its own until it commits. Transactions that hold it in turn do not
 //! conflict with each other.
 
-use super::{HELD, Held, Me, TURN};
+#[cfg(not(feature = "shuttle"))]
+use super::HELD;
+use super::{Held, Me, TURN};
 use crate::error::Result;
 use crate::region::Region;
+#[cfg(not(feature = "shuttle"))]
 use crate::sync::handler_fence;
 use crate::sys::process::generation;
 #[cfg(not(feature = "shuttle"))]

@@ -257,7 +257,7 @@ fn a_sync_whose_owner_dies_is_done_by_another() {
                 set(t, &key, 2);
                 quietly(|| {
                     let found = after_power_failure(&left);
-                    assert_eq!(found.get(&key.to_vec()), Some(&value(2)));
+                    assert_eq!(found.get(key.as_slice()), Some(&value(2)));
                 });
             })
         };
