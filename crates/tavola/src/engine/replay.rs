@@ -10,6 +10,9 @@ use crate::layout::{FLAG_CLIENT, FLAG_EXPIRY};
 use crate::sync::Ordering;
 use std::collections::HashMap;
 
+/// All marks.
+const MOST_MARKS: u32 = 0xFF_FFFF;
+
 /// What was read so far.
 pub(crate) struct Replay<'c> {
     core: &'c Core,
@@ -69,6 +72,10 @@ impl<'c> Replay<'c> {
     fn change(&mut self, change: &ChangeRecord<'_>) -> Result<bool> {
         self.changes += 1;
         let core = self.core;
+        let has_versions = core.region().geometry().has_versions;
+        if change.marks > MOST_MARKS || change.version != 0 && !has_versions {
+            return Ok(false);
+        }
         let pieces;
         let value = match change.content {
             Content::Here(value) => value,

@@ -57,14 +57,24 @@ impl Options {
     pub(in crate::table) fn open_home(&self, path: &Path, writable: bool) -> Result<Table> {
         let opening = Opening::new(self, path)?;
         let (core, table) = opening.open()?;
-        if !writable {
+        if !writable && !self.cut {
             let file = core.path().to_path_buf();
             drop(core);
             let at = Location::of(file.as_os_str(), true)?;
             let file = region::open(&at, false)?;
             return self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
         }
-        self.durable_table(core, &table, path)
+        let table = self.durable_table(core, &table, path)?;
+        if self.cut {
+            after_cut(&table)?;
+        }
+        match writable {
+            true => Ok(table),
+            false => {
+                drop(table);
+                self.clone().cut_damage(false).open_home(path, false)
+            }
+        }
     }
 
     /// Creates a durable table in a directory, which is made if it is missing.
@@ -122,6 +132,12 @@ pub(crate) fn remove_home(path: &Path) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(failed(error)),
         _ => Ok(()),
     }
+}
+
+/// Makes a snapshot of a table that was rebuilt from damaged files. Otherwise the next one who
+/// rebuilds it would find the damage again: an older snapshot needs what was cut off.
+pub(super) fn after_cut(table: &Table) -> Result<()> {
+    table.snapshot().map(drop)
 }
 
 fn boot() -> u64 {
