@@ -38,6 +38,9 @@ struct Worker {
     changes: Vec<u8>,
 }
 
+/// All marks.
+const MOST_MARKS: u32 = 0xFF_FFFF;
+
 /// What was read so far.
 pub(crate) struct Replay<'c> {
     core: &'c Core,
@@ -167,6 +170,10 @@ impl Replay<'_> {
 
     fn change(&mut self, change: ChangeRecord<'_>, bytes: &[u8]) -> Result<bool> {
         self.changes += 1;
+        let has_versions = self.core.region().geometry().has_versions;
+        if change.marks > MOST_MARKS || change.version != 0 && !has_versions {
+            return Ok(false);
+        }
         self.versions = self.versions.max(change.version);
         if change.op == Op::Invalidate {
             self.meet();

@@ -146,11 +146,7 @@ impl<'a> JournalReader<'a> {
             // Here the records end, unless the next file says that they continue there.
             let next = at / self.segment + 1;
             match self.head(next)? {
-                // What was before, the rebuild that made this file has written again.
-                Some(head) if head.from == at => {
-                    at = next * self.segment;
-                    self.synced = self.synced.max(at);
-                }
+                Some(head) if head.from == at => at = next * self.segment,
                 _ => return Ok(self.end(at)?),
             }
         }

@@ -61,11 +61,21 @@ impl Options {
         }
         let opening = Opening::new(self, path)?;
         let (core, table) = opening.open()?;
-        if !writable {
+        if !writable && !self.cut {
             let at = Location::of(core.path().as_os_str(), true)?;
             return reads(region::open(&at, false)?);
         }
-        self.durable_table(core, &table, path)
+        let table = self.durable_table(core, &table, path)?;
+        if self.cut {
+            after_cut(&table)?;
+        }
+        match writable {
+            true => Ok(table),
+            false => {
+                drop(table);
+                self.clone().cut_damage(false).open_home(path, false)
+            }
+        }
     }
 
     /// Returns whether a durable table is in memory.
@@ -128,6 +138,12 @@ pub(crate) fn remove_home(path: &Path) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(failed(error)),
         _ => Ok(()),
     }
+}
+
+/// Makes a snapshot of a table that was rebuilt from damaged files. Otherwise the next one who
+/// rebuilds it would find the damage again: an older snapshot needs what was cut off.
+pub(super) fn after_cut(table: &Table) -> Result<()> {
+    table.snapshot().map(drop)
 }
 
 pub(super) fn boot() -> u64 {

@@ -138,6 +138,10 @@ impl Files<'_> {
             End::At(_) | End::Damaged { .. } => {}
         }
         let end = reader.last;
+        if damage == OnDamage::Cut {
+            let used = snapshot.as_ref().map_or(0, |snapshot| snapshot.position);
+            self.remove_snapshots_after(used).map_err(&failed)?;
+        }
         // From the last position that is sure; everything before the snapshot is not read again.
         let sure = reader.synced.max(from).max(least).min(end);
         reader.write_again(sure, end).map_err(&failed)?;
@@ -231,6 +235,17 @@ impl Files<'_> {
             }
             _ => Ok((None, newest)),
         }
+    }
+
+    /// Removes snapshots that are damaged: they are newer than the one that is used, and the
+    /// journal may begin before them again.
+    fn remove_snapshots_after(&self, used: u64) -> io::Result<()> {
+        for name in self.home.names()? {
+            if snapshot_position(&name).is_some_and(|other| other > used) {
+                self.home.remove(&name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets the table record its changes behind `end`, in a new file: nothing is appended behind a

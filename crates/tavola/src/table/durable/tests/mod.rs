@@ -1,10 +1,12 @@
 //! A durable table on the simulated disk.
 
+mod arbitrary;
 mod damage;
 mod faults;
 mod power;
 mod remains;
 
+use super::open::after_cut;
 use super::rebuild::{Files, OnDamage};
 use crate::engine::{Core, UidPolicy};
 use crate::error::Result;
@@ -90,7 +92,11 @@ fn rebuild(home: &SimulatedHome, damage: OnDamage, durability: Durability) -> Re
     files.rebuild(&mut core, damage)?;
     core.durability = durability;
     let lazy = Lazy::shared(Arc::new(core), path);
-    Ok(Table::of(lazy, options))
+    let table = Table::of(lazy, options);
+    if damage == OnDamage::Cut {
+        after_cut(&table)?;
+    }
+    Ok(table)
 }
 
 /// All keys and values of a table.
