@@ -19,9 +19,9 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
 		| while IFS='|' read -r name what; do printf '  %-20s %s\n' "$$name" "$$what"; done
 
-run: ## build the command and take the tour: several processes, real data, one of them killed
-	@scripts/setup build
-	cargo run --profile quick $(LOCKED) --package tavola-cli -- tour
+run: ## the tour: several processes, real data, one of them killed; then all installed languages
+	@scripts/setup build tour
+	scripts/tour
 
 build: ## the command and the library for C, optimised
 	@scripts/setup build

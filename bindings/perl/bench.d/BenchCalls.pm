@@ -5,7 +5,7 @@ package BenchCalls;
 use strict;
 use warnings;
 
-use BenchTools qw(least_ns);
+use BenchTools qw(median_and_spread per_step);
 use List::Util qw(shuffle);
 use POSIX ();
 use Tavola;
@@ -127,19 +127,20 @@ sub memcached {
 }
 
 # Measures one store, in a process of its own: so the memory of one does not lie between that of
-# another. Returns the times of get and set.
+# another. Returns median and spread of get and of set.
 sub measure_one {
     my ($store, $count, $bytes, $runs) = @_;
     srand 7;
     # New scalars: in the order in which they are used, as keys of a program usually are.
     my @keys = map { "$_" } shuffle(map { "key:$_" } 1 .. $count);
     my $value = 'v' x $bytes;
-    my $loop = least_ns(sub { for my $key (@keys) { my $got = $value } }, $count, $runs);
+    my ($loop) =
+        median_and_spread(per_step(sub { for my $key (@keys) { my $got = $value } }, $count, $runs));
     my ($get, $set) = $store->{make}->();
     my $slow = $store->{name} =~ /socket/ ? 3 : $runs;
-    my $set_ns = least_ns(sub { $set->(\@keys, $value) }, $count, $slow) - $loop;
-    my $get_ns = least_ns(sub { $get->(\@keys) }, $count, $slow) - $loop;
-    return ($get_ns, $set_ns);
+    my @set_ns = median_and_spread(per_step(sub { $set->(\@keys, $value) }, $count, $slow));
+    my @get_ns = median_and_spread(per_step(sub { $get->(\@keys) }, $count, $slow));
+    return ($get_ns[0] - $loop, $get_ns[1], $set_ns[0] - $loop, $set_ns[1]);
 }
 
 # Measures all stores with values of a length. Returns the rows.
@@ -155,10 +156,14 @@ sub measure {
             POSIX::_exit(0);
         }
         close $to;
-        my ($get, $set) = split / /, <$from> // '';
+        my @numbers = map { 0 + $_ } split / /, <$from> // '';
         waitpid $pid, 0;
-        die "$store->{name} failed\n" if $? != 0 || !defined $set;
-        push @rows, { name => $store->{name}, get => 0 + $get, set => 0 + $set };
+        die "$store->{name} failed\n" if $? != 0 || @numbers != 4;
+        for my $call ('get', 'set') {
+            my ($ns, $spread) = splice @numbers, 0, 2;
+            push @rows, { name => "$call, $count keys, $bytes B", column => $call,
+                system => $store->{name}, ns => $ns, spread => $spread };
+        }
     }
     Tavola->remove($_) for 'method', 'tied';
     return @rows;

@@ -6,25 +6,40 @@ use strict;
 use warnings;
 
 use Exporter qw(import);
-use List::Util qw(max min);
+use List::Util qw(max);
 use POSIX ();
-use Time::HiRes qw(clock_gettime sleep CLOCK_MONOTONIC);
+use Time::HiRes qw(clock_gettime sleep CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 
-our @EXPORT_OK = qw(least_ns start_memcached show_table);
+our @EXPORT_OK = qw(median_and_spread per_step seconds_of show_table start_memcached use_cpu_time);
 
-# Runs code some times. Returns the least time of one of its `$count` steps, in nanoseconds: what
-# other programs of the machine take is not in it.
-sub least_ns {
+my $clock = CLOCK_MONOTONIC;
+
+# Measures the time of this process on a processor from now on.
+sub use_cpu_time {
+    $clock = CLOCK_PROCESS_CPUTIME_ID;
+    return;
+}
+
+sub seconds_of {
+    my ($code, @arguments) = @_;
+    my $start = clock_gettime($clock);
+    $code->(@arguments);
+    return clock_gettime($clock) - $start;
+}
+
+# Returns the median of numbers, and their spread: the distance between the quartiles.
+sub median_and_spread {
+    my @sorted = sort { $a <=> $b } @_;
+    my $at = sub { $sorted[ int($_[0] * $#sorted + 0.5) ] };
+    return ($at->(0.5), $at->(0.75) - $at->(0.25));
+}
+
+# Runs code some times, and once before. Returns the times of one of its `$count` steps, in
+# nanoseconds.
+sub per_step {
     my ($code, $count, $runs) = @_;
     $code->();
-    my $least;
-    for (1 .. $runs) {
-        my $start = clock_gettime(CLOCK_MONOTONIC);
-        $code->();
-        my $time = (clock_gettime(CLOCK_MONOTONIC) - $start) * 1e9 / $count;
-        $least = $time if !defined $least || $time < $least;
-    }
-    return $least;
+    return map { seconds_of($code) * 1e9 / $count } 1 .. $runs;
 }
 
 my ($server, $owner);
@@ -56,13 +71,18 @@ END {
     }
 }
 
-# Prints rows of results as a table in Markdown.
+# Prints rows of results, each for a system and a column, as a table in Markdown.
 sub show_table {
     my ($title, $unit, $columns, $rows) = @_;
     print "\n$title ($unit)\n\n";
-    my @lines = ([ '', @$columns ]);
+    my (@systems, %cells);
     for my $row (@$rows) {
-        push @lines, [ $row->{name}, map { shown($row->{$_}) } @$columns ];
+        push @systems, $row->{system} if !$cells{ $row->{system} };
+        $cells{ $row->{system} }{ $row->{column} } = $row->{shown} // $row->{ns};
+    }
+    my @lines = ([ '', @$columns ]);
+    for my $system (@systems) {
+        push @lines, [ $system, map { shown($cells{$system}{$_}) } @$columns ];
     }
     my @widths = map { my $i = $_; max(map { length $_->[$i] } @lines) } 0 .. @$columns;
     for my $number (0 .. $#lines) {
@@ -80,7 +100,7 @@ sub show_table {
 sub shown {
     my ($number) = @_;
     return '-' if !defined $number;
-    return $number >= 10 ? sprintf '%.0f', $number : sprintf '%.2f', $number;
+    return sprintf $number >= 10 ? '%.0f' : $number >= 0.1 ? '%.2f' : '%.4f', $number;
 }
 
 1;

@@ -1,4 +1,5 @@
-# Measures, and prints tables and JSON.
+# Measures, and prints tables. The JSON has one object for each row: `name`, `system`, `ns`, and
+# `spread`, the distance between the quartiles in nanoseconds.
 use strict;
 use warnings;
 
@@ -6,7 +7,7 @@ use File::Temp ();
 use Getopt::Long qw(GetOptions);
 use JSON::PP ();
 
-my ($dir, $json, $data, $is_quick);
+my ($dir, $json, $data, $is_quick, $is_cpu);
 
 BEGIN {
     # Everything in memory, so that no store waits for a disk.
@@ -17,37 +18,39 @@ BEGIN {
 
 use BenchCalls;
 use BenchCorps;
-use BenchTools qw(show_table start_memcached);
+use BenchTools qw(show_table start_memcached use_cpu_time);
 
-GetOptions('json=s' => \$json, 'data=s' => \$data, 'quick' => \$is_quick)
-    or die "usage: bench [--json FILE] [--data FILE] [--quick]\n";
+GetOptions('json=s' => \$json, 'data=s' => \$data, 'quick' => \$is_quick, 'cpu' => \$is_cpu)
+    or die "usage: bench [--json FILE] [--data FILE] [--quick] [--cpu]\n";
+use_cpu_time() if $is_cpu;
 
 my $COUNT = 100_000;
 my $runs = $is_quick ? 3 : 9;
-my %results = (keys => $COUNT, runs => $runs, perl => "$^V");
+my $clock = $is_cpu ? 'processor time of the client' : 'elapsed time';
+my @all;
 
 my ($client, $socket) = start_memcached("$dir");
 print "memcached or Cache::Memcached::Fast is not installed\n" if !$client;
+print "perl $^V, medians of $runs runs, $clock\n";
 for my $bytes (8, 32, 4096) {
     my @rows = BenchCalls::measure("$dir", $socket, $COUNT, $bytes, $runs);
     show_table("100,000 keys in random order, values of $bytes bytes",
-        "ns a key, the fastest of $runs runs, without the empty loop", [ 'get', 'set' ], \@rows);
-    $results{"values of $bytes bytes, ns"} = \@rows;
+        'ns a key, without the empty loop', [ 'get', 'set' ], \@rows);
+    push @all, @rows;
     $client->flush_all if $client;
 }
 
-if (defined $data) {
-    my ($rows, $count) = BenchCorps::measure($data, "$dir", $socket, $is_quick ? 10 : 100);
-    my $times = $is_quick ? 10 : 100;
-    show_table("$count records of the file, $times times; one key after an open", 'seconds',
-        [ 'write all', 'read all', 'open, read 100', 'open, read 10,000' ], $rows);
-    $results{"file of $count records, seconds"} = $rows;
-} else {
-    print "\nThe file corps_age_income.txt is not in data; give it with --data FILE.\n";
-}
+my $times = $is_quick ? 10 : 100;
+my ($rows, $columns, $count) =
+    BenchCorps::measure($data, "$dir", $socket, $times, $is_quick ? 1 : 5);
+show_table("$count records of " . (defined $data ? 'the file' : 'the same lengths as the file'),
+    'seconds', $columns, $rows);
+push @all, @$rows;
 
 if (defined $json) {
+    my $coder = JSON::PP->new->canonical;
+    my @lines = map { my %row = %$_; delete @row{qw(column shown)}; $coder->encode(\%row) } @all;
     open my $file, '>', $json or die "$json: $!";
-    print {$file} JSON::PP->new->canonical->pretty->encode(\%results);
+    print {$file} "[\n", join(",\n", @lines), "\n]\n";
     close $file or die "$json: $!";
 }

@@ -8,6 +8,28 @@
  */
 #include "tvl.h"
 
+#include <unistd.h>
+
+/* A signal handler runs, or was left by `die`. */
+static __thread bool is_in_handler;
+static void (*run_handlers)(pTHX);
+
+static void note_handlers(pTHX) {
+  bool before = is_in_handler;
+  is_in_handler = true;
+  run_handlers(aTHX);
+  is_in_handler = before;
+}
+
+/* From now on, notes when a signal handler runs: what it throws is not thrown by what a function
+ * has read, as in `local $SIG{ALRM} = sub { die }`. Threads inherit this. */
+void tvl_watch_signals(pTHX) {
+  if (PL_signalhook != note_handlers) {
+    run_handlers = PL_signalhook;
+    PL_signalhook = note_handlers;
+  }
+}
+
 static int free_transaction(pTHX_ SV *sv, MAGIC *mg) {
   tvl_transaction *transaction = (tvl_transaction *)mg->mg_ptr;
   PERL_UNUSED_ARG(sv);
@@ -38,6 +60,9 @@ SV *tvl_transaction_begin(pTHX_ SV *table, int32_t begin) {
     croak("Tavola: no memory for a transaction");
   }
   made->txn = txn;
+  made->pid = getpid();
+  made->has_conflict = false;
+  is_in_handler = false;
   made->table = newSVsv(table);
   return tvl_new(aTHX_ "Tavola::Transaction", &tvl_transaction_vtbl, made);
 }
@@ -59,18 +84,56 @@ tavola_txn *tvl_transaction_open(pTHX_ const tvl_transaction *transaction) {
   return transaction->txn;
 }
 
-/* Takes what the library has of a transaction from its object. Returns NULL if it has ended, or if
- * the object is the copy of another thread. It never throws, because destructors call it. */
-tavola_txn *tvl_transaction_take(pTHX_ SV *self) {
+static tvl_transaction *transaction_found(SV *self) {
   MAGIC *mg = SvROK(self) && SvTYPE(SvRV(self)) >= SVt_PVMG
                   ? mg_findext(SvRV(self), PERL_MAGIC_ext, &tvl_transaction_vtbl)
                   : NULL;
-  tvl_transaction *transaction = mg != NULL ? (tvl_transaction *)mg->mg_ptr : NULL;
+  return mg != NULL ? (tvl_transaction *)mg->mg_ptr : NULL;
+}
+
+/* Takes what the library has of a transaction from its object. Returns NULL if it has ended, or if
+ * the object is the copy of another thread. It never throws, because destructors call it. */
+tavola_txn *tvl_transaction_take(pTHX_ SV *self) {
+  tvl_transaction *transaction = transaction_found(self);
   tavola_txn *txn = transaction != NULL ? transaction->txn : NULL;
   if (txn != NULL) {
     transaction->txn = NULL;
   }
   return txn;
+}
+
+/* Ends a transaction without changes, because its function has failed. Returns whether that counts:
+ * not if the function has seen keys as they were at different moments. */
+bool tvl_transaction_fail(pTHX_ SV *self) {
+  tvl_transaction *transaction = transaction_found(self);
+  tavola_txn *txn = tvl_transaction_take(aTHX_ self);
+  if (txn != NULL) {
+    /* A child that was forked in the function has a copy only. */
+    transaction->has_conflict = !is_in_handler && transaction->pid == getpid() &&
+                                tavola_txn_validate(txn) == TAVOLA_CONFLICT;
+    tavola_txn_abort(txn);
+  }
+  return transaction == NULL || !transaction->has_conflict;
+}
+
+/* Commits a transaction and ends it. Returns `TAVOLA_ABORTED` if it has ended before. */
+tavola_status tvl_transaction_commit(pTHX_ SV *self) {
+  tvl_transaction *transaction = transaction_found(self);
+  tavola_txn *txn = tvl_transaction_take(aTHX_ self);
+  tavola_status status;
+  if (txn == NULL) {
+    return transaction != NULL && transaction->has_conflict ? TAVOLA_CONFLICT : TAVOLA_ABORTED;
+  }
+  if (transaction->pid != getpid()) {
+    tavola_txn_abort(txn);
+    tvl_argument(aTHX_ "a forked child cannot commit the transaction of its parent; end the child "
+                       "in the function, or fork outside of it");
+  }
+  status = tavola_txn_commit(txn);
+  if (status < 0) {
+    tvl_throw(aTHX_ status);
+  }
+  return status;
 }
 
 static tavola_status checked(pTHX_ tavola_status status) {

@@ -143,12 +143,17 @@ SV *tvl_fresh(pTHX_ tvl_handle *handle, SV *key, SV **args, I32 count);
 typedef struct tvl_transaction {
   tavola_txn *txn; /* NULL when it has ended. */
   SV *table;
+  pid_t pid;
+  bool has_conflict; /* It has failed, and has seen keys as they were at different moments. */
 } tvl_transaction;
 extern MGVTBL tvl_transaction_vtbl;
 SV *tvl_transaction_begin(pTHX_ SV *table, int32_t begin);
 tvl_transaction *tvl_transaction_of(pTHX_ SV *self);
 tavola_txn *tvl_transaction_open(pTHX_ const tvl_transaction *transaction);
 tavola_txn *tvl_transaction_take(pTHX_ SV *self);
+bool tvl_transaction_fail(pTHX_ SV *self);
+tavola_status tvl_transaction_commit(pTHX_ SV *self);
+void tvl_watch_signals(pTHX);
 bool tvl_transaction_set(pTHX_ tvl_transaction *transaction, SV *key, SV *value, int32_t condition,
                          SV **args, I32 count);
 SV *tvl_transaction_get(pTHX_ tvl_transaction *transaction, SV *key, bool removes);

@@ -135,6 +135,78 @@ subtest 'an exception aborts' => sub {
     is($t->get('b'), 1, 'an error that the function catches does not count');
 };
 
+# Calls code with a function that reads two keys, between which another process changes both in the
+# first run. It returns whether they are equal.
+sub disturbed {
+    my ($code) = @_;
+    my $t = table();
+    my $other = Tavola->open($t->path);
+    $t->set_multi({ a => 1, b => 1 });
+    my $runs = 0;
+    my @result = eval {
+        $code->($t, sub {
+            my ($txn) = @_;
+            my $a = $txn->get('a');
+            $other->transaction(sub { $_[0]->incr('a'); $_[0]->incr('b') }) if ++$runs == 1;
+            return $a == $txn->get('b');
+        });
+    };
+    my $error = $@;
+    ok(!$t->exists('c'), 'nothing else was changed');
+    return ($runs, $error, @result);
+}
+
+subtest 'a run that has seen two moments does not count' => sub {
+    my @ways = (
+        [ 'die', sub { die "a is not b\n" } ],
+        [ 'a reference', sub { die { code => 7 } } ],
+        [ 'an error of the library', sub { $_[0]->set('c', 'x'); $_[0]->incr('c') } ],
+        [ 'abort', sub { $_[0]->abort } ],
+        [ 'abort that is caught', sub { eval { $_[0]->abort } } ],
+    );
+    for my $way (@ways) {
+        my ($name, $leave) = @$way;
+        my $function = sub {
+            my ($equal) = @_;
+            return sub { $equal->($_[0]) || ($_[0]->set('c', 1), $leave->($_[0])); 'end' };
+        };
+        is_deeply([ disturbed(sub { $_[0]->transaction($function->($_[1])) }) ],
+            [ 2, '', 'end' ], "$name: runs again");
+        my ($runs, $error) =
+            disturbed(sub { $_[0]->transaction($function->($_[1]), once => 1) });
+        isa_ok($error, 'Tavola::Error::Conflict', "$name, once: is a conflict,");
+        is($runs, 1, 'and runs once');
+    }
+    my $view = sub {
+        my ($t, $equal) = @_;
+        return $t->read_together(sub { $equal->($_[0]) or die "a is not b\n"; 'end' });
+    };
+    is_deeply([ disturbed($view) ], [ 2, '', 'end' ], 'read_together: runs again');
+    my $t = table();
+    my $runs = 0;
+    is(error_of(sub {
+        $t->transaction(sub { $runs++; die "equal\n" if !$_[0]->exists('a') && !$_[0]->exists('b') });
+    }), "equal\n", 'an error of a run that counts is thrown');
+    is($runs, 1, 'at once');
+};
+
+subtest 'what a signal handler throws always counts' => sub {
+    my ($runs, $error) = disturbed(sub {
+        my ($t, $equal) = @_;
+        local $SIG{ALRM} = sub { die "time is up\n" };
+        $t->transaction(sub {
+            return if $equal->($_[0]);
+            kill ALRM => $$;
+            select undef, undef, undef, 5;
+        });
+    });
+    is_deeply([ $runs, $error ], [ 1, "time is up\n" ], 'also in a run that does not');
+    # The handler has been left by `die`; a later transaction does not take its errors for that.
+    ($runs) = disturbed(sub { my ($t, $equal) = @_;
+        $t->transaction(sub { $equal->($_[0]) or die "a is not b\n" }) });
+    is($runs, 2, 'the next transaction runs again');
+};
+
 subtest 'abort' => sub {
     my $t = table();
     my $after = 0;
@@ -216,6 +288,22 @@ subtest 'a child that is forked inside' => sub {
     }, once => 1);
     is($result, 1, 'the transaction goes on');
     is($t->get('a'), 1, 'and commits');
+};
+
+subtest 'a child that is forked inside and goes on' => sub {
+    my $t = table();
+    my $parent = $$;
+    my $child;
+    my $error = error_of(sub {
+        $t->transaction(sub { $_[0]->incr('a'); $child = fork // die $! }, once => 1);
+    });
+    if ($$ != $parent) {
+        Test::More->builder->no_ending(1);
+        exit(ref $error eq 'Tavola::Error::Argument' && $error =~ /of its parent/ ? 0 : 1);
+    }
+    is($error, undef, 'the parent commits');
+    ok(reap($child), 'the child does not');
+    is($t->get('a'), 1, 'it was done once');
 };
 
 subtest 'savepoints' => sub {

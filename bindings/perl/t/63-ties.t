@@ -65,6 +65,38 @@ sub depot {
     return;
 }
 
+subtest 'options of the table' => sub {
+    my @mode = ("$dir/options", Tavola::Depot::OWRITER() | Tavola::Depot::OCREAT(), -1);
+    tie my %h, 'Tavola::Depot', @mode, max_size => '16M' or die 'tie';
+    tied(%h)->table->transaction(sub { $_[0]->set('a', 1); $_[0]->set('b', 2) });
+    is_deeply({ %h }, { a => 1, b => 2 }, 'a transaction of the table');
+    is(tied(%h)->table->stats->{max_size}, 16 << 20, 'max_size');
+    my $reader = Tavola::Depot->new("$dir/options", Tavola::Depot::OREADER(), -1, any_owner => 1);
+    is($reader->get('a'), 1, 'a reader with options');
+    ok(!Tavola::Depot->new(@mode, no_such => 1), 'an option that does not exist');
+    like($Tavola::Depot::errmsg, qr/no_such/, 'is named');
+};
+
+subtest 'a writer that is killed' => sub {
+    my @mode = ("$dir/killed", Tavola::Depot::OWRITER() | Tavola::Depot::OCREAT());
+    my $depot = Tavola::Depot->new(@mode);
+    pipe my $from, my $to or die $!;
+    my $child = fork // die $!;
+    if (!$child) {
+        my $own = Tavola::Depot->new(@mode);
+        for my $i (1 .. 1_000_000) {
+            $own->put("k$i", 'x' x 100);
+            syswrite $to, '.' if $i == 100;
+        }
+    }
+    sysread $from, my $dot, 1;
+    kill KILL => $child;
+    waitpid $child, 0;
+    is($depot->get('k100'), 'x' x 100, 'what it has written is there');
+    ok($depot->put('k100', 'mine'), 'others write on');
+    is_deeply($depot->table->check->{problems}, [], 'the table is sound');
+};
+
 sub cdb {
     my ($class) = @_;
     my $name = "$dir/cdb-" . $class =~ s/:/_/gr;

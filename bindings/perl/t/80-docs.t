@@ -24,7 +24,7 @@ sub code_of {
     my ($file) = @_;
     my $text = text_of($file);
     if ($file =~ /\.md\z/) {
-        return join "\n", $text =~ /^```perl\n(.*?)^```/gms;
+        return join "\n", $text =~ /^```perl\n(?!\# not run)(.*?)^```/gms;
     }
     return join "\n", map { /\A\s/ ? $_ : () } split /\n/, $text;
 }
@@ -80,12 +80,14 @@ for my $module (@modules) {
 
 subtest 'README.md' => sub { run_page('README.md') };
 
-# The page for those who come from other modules is in the repository, not in the distribution.
-my $page = ($ENV{TAVOLA_PERL_SOURCE} // '.') . '/../../docs/guide/coming-from-chi.md';
-subtest 'coming-from-chi.md' => sub {
-    plan skip_all => 'the page is not in the distribution' if !-f $page;
-    plan skip_all => 'CHI is not installed' if !$has_chi;
-    run_page($page);
-};
+# The pages for those who come from other modules are in the repository, not in the distribution.
+for my $name (qw(chi qdbm)) {
+    my $page = ($ENV{TAVOLA_PERL_SOURCE} // '.') . "/../../docs/guide/coming-from-$name.md";
+    subtest "coming-from-$name.md" => sub {
+        plan skip_all => 'the page is not in the distribution' if !-f $page;
+        plan skip_all => 'CHI is not installed' if $name eq 'chi' && !$has_chi;
+        run_page($page);
+    };
+}
 
 done_testing;

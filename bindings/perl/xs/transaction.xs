@@ -98,20 +98,22 @@ _check(SV *self)
   CODE:
     (void)tvl_transaction_of(aTHX_ self);
 
-void
-_end(SV *self)
+bool
+_fail(SV *self)
   CODE:
-    tavola_txn_abort(tvl_transaction_take(aTHX_ self));
+    RETVAL = tvl_transaction_fail(aTHX_ self);
+  OUTPUT:
+    RETVAL
 
 IV
 _commit(SV *self)
-  PREINIT:
-    tavola_txn *txn;
   CODE:
-    txn = tvl_transaction_take(aTHX_ self);
-    RETVAL = txn == NULL ? TAVOLA_ABORTED : checked(aTHX_ tavola_txn_commit(txn));
+    RETVAL = tvl_transaction_commit(aTHX_ self);
   OUTPUT:
     RETVAL
+
+BOOT:
+    tvl_watch_signals(aTHX);
 
 MODULE = Tavola    PACKAGE = Tavola::Transaction::Guard
 

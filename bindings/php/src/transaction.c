@@ -26,6 +26,28 @@ static tavola_txn *end_of(tavola_php_transaction *self)
 	return txn;
 }
 
+/* Whether the script is ending by `exit`, which PHP treats as an exception. */
+static bool is_exit(void)
+{
+	return EG(exception)
+		&& (zend_is_unwind_exit(EG(exception)) || zend_is_graceful_exit(EG(exception)));
+}
+
+/* Ends the transaction without changes. Returns whether its run counts: it saw all keys that it has
+ * read at one moment, or it is not run again. If it does not count, what it did, such as throwing an
+ * exception, may come from two moments, and nobody may see it. */
+static bool end_without_changes(tavola_php_transaction *self)
+{
+	tavola_txn *txn = end_of(self);
+	/* The commit of no writes only compares. */
+	if (self->reruns && !is_exit() && self->pid == getpid()
+			&& tavola_txn_roll_back_to(txn, self->start) == TAVOLA_OK) {
+		return tavola_txn_commit(txn) != TAVOLA_CONFLICT;
+	}
+	tavola_txn_abort(txn);
+	return true;
+}
+
 static void free_transaction(zend_object *object)
 {
 	tavola_php_transaction *self = TAVOLA_OBJECT(tavola_php_transaction, object);
@@ -80,7 +102,7 @@ ZEND_METHOD(Tavola_Transaction, abort)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	TAVOLA_THIS_TRANSACTION();
-	tavola_txn_abort(end_of(self));
+	self->is_stale = !end_without_changes(self);
 	self->abort = zend_throw_exception(abort_ce, "the transaction was aborted", 0);
 	GC_ADDREF(self->abort);
 }
@@ -114,16 +136,19 @@ static outcome finish(tavola_php_transaction *self)
 	if (self->txn == NULL) {
 		zend_object *abort = self->abort;
 		self->abort = NULL;
-		if (EG(exception) && EG(exception) == abort) {
+		if (EG(exception) && (EG(exception) == abort || (self->is_stale && !is_exit()))) {
 			zend_clear_exception();
 		}
 		/* Its trace may hold the transaction, so the two must not hold each other. */
 		OBJ_RELEASE(abort);
-		return ENDED;
+		return self->is_stale && !EG(exception) ? CONFLICT : ENDED;
 	}
 	if (EG(exception)) {
-		tavola_txn_abort(end_of(self));
-		return ENDED;
+		if (end_without_changes(self)) {
+			return ENDED;
+		}
+		zend_clear_exception();
+		return CONFLICT;
 	}
 	if (self->pid != getpid()) {
 		tavola_txn_abort(end_of(self));
@@ -139,18 +164,26 @@ static outcome finish(tavola_php_transaction *self)
 	return tavola_did(status) ? COMMITTED : ENDED;
 }
 
+/* Begins a transaction, with a savepoint before all writes. */
+static bool begin(tavola_php_transaction *self, int32_t how)
+{
+	return tavola_did(tavola_txn_begin(table_of(self)->handle->table, how, &self->txn))
+		&& tavola_did(tavola_txn_savepoint(self->txn, &self->start));
+}
+
 /* Calls the function in a new transaction. `value` is what it returned, or null if nothing was
  * committed. */
-static outcome run(body *of, int32_t begin, zval *value)
+static outcome run(body *of, int32_t how, bool reruns, zval *value)
 {
 	zval made;
 	object_init_ex(&made, tavola_transaction_ce);
 	tavola_php_transaction *self = transaction_of(&made);
 	ZVAL_COPY(&self->table, of->table);
 	self->pid = getpid();
+	self->reruns = reruns;
 	outcome outcome = ENDED;
 	ZVAL_UNDEF(value);
-	if (tavola_did(tavola_txn_begin(table_of(self)->handle->table, begin, &self->txn))) {
+	if (begin(self, how)) {
 		of->call.retval = value;
 		of->call.params = &made;
 		of->call.param_count = 1;
@@ -172,7 +205,7 @@ static outcome run(body *of, int32_t begin, zval *value)
 
 static void run_once(body *of, zval *value)
 {
-	if (run(of, TAVOLA_BEGIN_TURN, value) == CONFLICT && !EG(exception)) {
+	if (run(of, TAVOLA_BEGIN_TURN, false, value) == CONFLICT && !EG(exception)) {
 		tavola_throw_text(TAVOLA_CONFLICT,
 			"the transaction has changed nothing, because a key that it had read was changed "
 			"meanwhile by a call without the turn; run it again, or let all writers of the key "
@@ -197,8 +230,8 @@ ZEND_METHOD(Tavola_Table, transaction)
 	}
 	outcome outcome = CONFLICT;
 	for (int conflicts = 0; outcome == CONFLICT && !EG(exception); conflicts++) {
-		int32_t begin = conflicts < CONFLICTS ? TAVOLA_BEGIN_OPTIMISTIC : TAVOLA_BEGIN_TURN;
-		outcome = run(&of, begin, return_value);
+		int32_t how = conflicts < CONFLICTS ? TAVOLA_BEGIN_OPTIMISTIC : TAVOLA_BEGIN_TURN;
+		outcome = run(&of, how, true, return_value);
 	}
 }
 
@@ -212,7 +245,7 @@ ZEND_METHOD(Tavola_Table, readTogether)
 	of.table = ZEND_THIS;
 	outcome outcome = CONFLICT;
 	while (outcome == CONFLICT && !EG(exception)) {
-		outcome = run(&of, TAVOLA_BEGIN_READ_ONLY, return_value);
+		outcome = run(&of, TAVOLA_BEGIN_READ_ONLY, true, return_value);
 	}
 }
 

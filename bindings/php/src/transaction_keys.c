@@ -90,18 +90,13 @@ static tavola_status write_encoded(
 	tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
 	attributes.ttl_ms = how->ttl_ms;
 	attributes.flags = value->flags;
-	if (how->condition != TAVOLA_CONDITION_ALWAYS) {
-		/* The library's own `add` and `replace` store no flags, which say what the value is. */
-		tavola_status there = tavola_txn_contains(txn, ZSTR_VAL(key), ZSTR_LEN(key));
-		bool is_wanted = how->condition == TAVOLA_CONDITION_PRESENT;
-		if (there == TAVOLA_OK && !is_wanted) {
-			return TAVOLA_EXISTS;
-		}
-		if (there < 0 || (there == TAVOLA_NOT_FOUND && is_wanted)) {
-			return there;
-		}
+	__typeof__(tavola_txn_set_with) *write = tavola_txn_set_with;
+	if (how->condition == TAVOLA_CONDITION_ABSENT) {
+		write = tavola_txn_add_with;
+	} else if (how->condition == TAVOLA_CONDITION_PRESENT) {
+		write = tavola_txn_replace_with;
 	}
-	return tavola_txn_set_with(txn, ZSTR_VAL(key), ZSTR_LEN(key),
+	return write(txn, ZSTR_VAL(key), ZSTR_LEN(key),
 		value->bytes, value->len, &attributes, how->tags);
 }
 
@@ -171,13 +166,34 @@ ZEND_METHOD(Tavola_Transaction, delete)
 		tavola_txn_remove(self->txn, ZSTR_VAL(key), ZSTR_LEN(key))));
 }
 
-/* Creates a counter. */
-static tavola_status create_number(
-	tavola_txn *txn, zend_string *key, int64_t number, const tavola_writing *how)
+/* Adds to a counter. One that is missing begins with `initial`, and is created as `how` says. */
+static tavola_status add_number(tavola_txn *txn, zend_string *key, int64_t by, int64_t initial,
+	const tavola_writing *how, int64_t *now)
 {
 	tavola_encoded encoded;
-	tavola_encode_long(&encoded, number);
-	return write_encoded(txn, key, &encoded, how);
+	tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+	tavola_number_options options = TAVOLA_INIT(tavola_number_options);
+	if (initial != 0) {
+		/* The library's own call begins with 0. */
+		tavola_status there = tavola_txn_contains(txn, ZSTR_VAL(key), ZSTR_LEN(key));
+		if (there == TAVOLA_NOT_FOUND && !__builtin_add_overflow(initial, by, now)) {
+			tavola_encode_long(&encoded, *now);
+			return write_encoded(txn, key, &encoded, how);
+		}
+		if (there == TAVOLA_NOT_FOUND) {
+			tavola_throw_text(TAVOLA_ERR_BAD_OPTION,
+				"the sum is not a number of 64 bits with sign; the counter stays as it is");
+			return TAVOLA_ERR_BAD_OPTION;
+		}
+		if (there < 0) {
+			return there;
+		}
+	}
+	tavola_encode_long(&encoded, 0);
+	attributes.flags = encoded.flags;
+	attributes.ttl_ms = how->ttl_ms;
+	options.attributes = &attributes;
+	return tavola_txn_add_number_with(txn, ZSTR_VAL(key), ZSTR_LEN(key), by, &options, now);
 }
 
 /* `inc` and `dec`. */
@@ -204,19 +220,7 @@ static void count_by(INTERNAL_FUNCTION_PARAMETERS, bool is_down)
 		RETURN_THROWS();
 	}
 	by = is_down ? -by : by;
-	tavola_status status = tavola_txn_contains(self->txn, ZSTR_VAL(key), ZSTR_LEN(key));
-	if (status == TAVOLA_OK) {
-		status = tavola_txn_add_number(self->txn, ZSTR_VAL(key), ZSTR_LEN(key), by, &now);
-	} else if (status == TAVOLA_NOT_FOUND) {
-		if (__builtin_add_overflow(initial, by, &now)) {
-			tavola_throw_text(TAVOLA_ERR_BAD_OPTION,
-				"the sum is not a number of 64 bits with sign; the counter stays as it is");
-			RETURN_THROWS();
-		}
-		/* The library's call creates a counter without flags and with the TTL of the table. */
-		status = create_number(self->txn, key, now, &how);
-	}
-	if (tavola_did(status)) {
+	if (tavola_did(add_number(self->txn, key, by, initial, &how, &now))) {
 		RETURN_LONG(now);
 	}
 }

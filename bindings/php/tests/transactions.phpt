@@ -45,6 +45,53 @@ same([60, 30, ['red']], [$t->ttl('tagged'), $t->ttl('hits'), $t->tagsOf('tagged'
 $t->invalidateTag('red');
 same([null, null], [$t['tagged'], $t['tagged too']]);
 
+/* An exception or an abort of a run that saw two moments is not the caller's: it runs again. */
+$other = Table::open('t');
+foreach (['throw', 'abort', 'abort and throw'] as $end) {
+    $t->setMultiple(['left' => 1, 'right' => 1]);
+    $runs = 0;
+    same('equal', $t->transaction(function ($x) use ($other, &$runs, $end) {
+        $left = $x->get('left');
+        if (++$runs === 1) {
+            $other->setMultiple(['left' => 2, 'right' => 2]);
+        }
+        if ($left === $x->get('right')) {
+            return 'equal';
+        }
+        $x->set('left', 'never seen');
+        if ($end !== 'throw') {
+            try {
+                $x->abort();
+            } finally {
+                $end === 'abort' || throw new LogicException('two moments');
+            }
+        }
+        throw new LogicException('two moments');
+    }), $end);
+    same([2, 2], [$runs, $t['left']], $end);
+}
+$runs = 0;
+same(4, $t->readTogether(function ($x) use ($other, &$runs) {
+    $left = $x->get('left');
+    if (++$runs === 1) {
+        $other->setMultiple(['left' => 2, 'right' => 3]);
+        $other->setMultiple(['left' => 1, 'right' => 3]);
+    }
+    return $x->get('right') === 3 && $left === 2 ? throw new LogicException('two') : $left + 3;
+}));
+same(2, $runs);
+
+/* One of a run that saw one moment is the caller's, and nothing is changed. */
+$runs = 0;
+throws(DomainException::class, function () use ($t, &$runs) {
+    $t->transaction(function ($x) use (&$runs) {
+        $runs++;
+        $x->set('left', $x->get('right'));
+        throw new DomainException('mine');
+    });
+});
+same([1, 1], [$runs, $t['left']]);
+
 /* A conflict runs the function again, with a new object. */
 $other = Table::open('t');
 $runs = 0;

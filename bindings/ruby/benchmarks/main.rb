@@ -4,6 +4,7 @@
 
 require 'fileutils'
 require 'optparse'
+require 'json'
 require 'tavola'
 require 'tmpdir'
 require_relative 'stores'
@@ -20,7 +21,8 @@ OptionParser.new do |options|
   options.on('--cpu') { (clock = 'cpu') && Runs.clock = Process::CLOCK_PROCESS_CPUTIME_ID }
 end.parse!
 
-# Prints a table: a row for each name, a column for each measurement.
+# Prints a table: a row for each system, a column for each measurement. Returns an object for each
+# cell, for the JSON: `name`, `system`, `ns`, and `spread`, the distance between the quartiles.
 def show(title, columns, rows)
   puts "\n#{title}"
   width = rows.keys.map(&:size).max
@@ -28,11 +30,20 @@ def show(title, columns, rows)
   rows.each do |name, cells|
     puts format("%-#{width}s", name) + columns.map { |c| format('%16s', figure(cells[c])) }.join
   end
+  rows.flat_map do |system, cells|
+    cells.map do |column, cell|
+      # Of the other calls, the rows are calls of one system.
+      name, system = column == 'ns' ? [system, 'Tavola::Table'] : [column, system]
+      { 'name' => "#{title}: #{name}", 'system' => system, 'ns' => cell.ns.round(1),
+        'spread' => cell.spread.round(1) }
+    end
+  end
 end
 
-def figure(ns)
-  return '-' if ns.nil?
+def figure(cell)
+  return '-' if cell.nil?
 
+  ns = cell.ns
   ns < 10_000 ? "#{ns.round} ns" : "#{(ns / 1000).round(1)} us"
 end
 
@@ -43,23 +54,21 @@ begin
   puts "ruby #{RUBY_VERSION}, library #{Tavola::LIBRARY_VERSION}, median of #{rounds} rounds, " \
        "#{clock == 'cpu' ? 'processor time of the client' : 'elapsed time'}"
   stores.missing.each { |name, why| puts "left out: #{name}: #{why}" }
-  results = {}
+  results = []
   short = ->(i) { 'v' * (8 + i % 25) }
-  results['small'] = Runs.calls(stores.for_calls, 100_000, short, 200_000, rounds)
-  show('100,000 keys, values of 8 to 32 bytes, per call', %w[get put miss], results['small'])
-  results['large'] = Runs.calls(stores.for_calls, 10_000, ->(_) { 'v' * 8192 }, 20_000, rounds)
-  show('10,000 keys, values of 8 KB, per call', %w[get put miss], results['large'])
-  results['tavola'] = Runs.own_calls(100_000, rounds)
-  show('other calls of a table, values of 8 to 32 bytes, per key', ['ns'], results['tavola'])
+  calls = %w[get put miss]
+  small = Runs.calls(stores.for_calls, 100_000, short, 200_000, rounds)
+  results += show('100,000 keys, values of 8 to 32 bytes, per call', calls, small)
+  large = Runs.calls(stores.for_calls, 10_000, ->(_) { 'v' * 8192 }, 20_000, rounds)
+  results += show('10,000 keys, values of 8 KB, per call', calls, large)
+  own = Runs.own_calls(100_000, rounds)
+  results += show('other calls of a table, values of 8 to 32 bytes, per key', ['ns'], own)
   [10, 100, 1000].each do |records|
     rows = Runs.records(stores.for_records, records, 10_000, rounds)
-    results["records #{records}"] = rows
-    show("#{records} records of 8 KB, per put and per get", %w[put get], rows)
+    results += show("#{records} records of 8 KB, per call", %w[put get], rows)
   end
-  document = JSON.pretty_generate({ 'ruby' => RUBY_VERSION, 'rounds' => rounds, 'clock' => clock,
-                                    'unit' => 'ns',
-                                    'results' => results })
-  json ? File.write(json, "#{document}\n") : puts("\n#{document}")
+  document = "[\n#{results.map { |row| JSON.generate(row) }.join(",\n")}\n]\n"
+  json ? File.write(json, document) : puts("\n#{document}")
 ensure
   stores&.close
   FileUtils.rm_rf(folder)

@@ -4,6 +4,7 @@
 module Runs
   # A cell of a slow store is measured for about this long.
   SECONDS = 0.5
+  WARM_SECONDS = 0.1
 
   class << self
     # What measures: CLOCK_MONOTONIC, or CLOCK_PROCESS_CPUTIME_ID on a machine that is busy.
@@ -17,14 +18,20 @@ module Runs
 
   module_function
 
-  def median(values)
-    sorted = values.sort
-    sorted[sorted.size / 2]
+  # The median of some times, and their spread: the distance between the quartiles.
+  Figure = Struct.new(:ns, :spread) do
+    def self.of(values)
+      sorted = values.sort
+      at = ->(share) { sorted[(share * (sorted.size - 1)).round] }
+      new(at.call(0.5), at.call(0.75) - at.call(0.25))
+    end
   end
 
   # The time of a call in a loop, without that of the loop itself. Stops early when it takes long.
   def per_call(count, limit: SECONDS)
     GC.start
+    # Memory that the last store gave back is taken again first.
+    warm_up(count) { |i| yield i }
     start = Runs.now
     done = 0
     until done >= count
@@ -39,6 +46,14 @@ module Runs
       break if Runs.now - start > limit * 1e9
     end
     (Runs.now - start).fdiv(done) - empty_loop
+  end
+
+  def warm_up(count)
+    start = Runs.now
+    count.times do |i|
+      yield i
+      break if Runs.now - start > WARM_SECONDS * 1e9
+    end
   end
 
   def empty_loop
@@ -71,7 +86,7 @@ module Runs
         own['miss'] << per_call(count) { |i| get.call(absent[i % 1000]) }
       end
     end
-    samples.transform_values { |own| own.transform_values { |all| median(all) } }
+    samples.transform_values { |own| own.transform_values { |all| Figure.of(all) } }
   end
 
   def fill(store, names, values)
@@ -85,7 +100,10 @@ module Runs
     table.set_multi(names.to_h { |name| [name, 'v' * 16] })
     groups = names.each_slice(100).to_a
     pairs = groups.map { |group| group.to_h { |name| [name, 'v' * 16] } }
+    hot = names.first(1000)
     tests = {
+      'get of 1,000 keys' => ->(i) { table[hot[i % 1000]] },
+      'put of 1,000 keys' => ->(i) { table[hot[i % 1000]] = 'v' * 16 },
       'key?' => ->(i) { table.key?(names[i % keys]) },
       'increment' => ->(i) { table.increment("n#{i % 100}") },
       'compute, a hit' => ->(i) { table.compute(names[i % keys], ttl: 60) { 'v' } },
@@ -100,11 +118,11 @@ module Runs
     rows.merge!(many.transform_values { |test| time(test, 2000, 100, rounds) })
     whole = ->(_) { table.each { |_key, value| value } }
     rows['each'] = time(whole, 3, table.size, rounds)
-    rows.transform_values { |ns| { 'ns' => ns } }
+    rows.transform_values { |figure| { 'ns' => figure } }
   end
 
   def time(test, count, keys, rounds)
-    median(Array.new(rounds) { per_call(count) { |i| test.call(i) } }) / keys
+    Figure.of(Array.new(rounds) { per_call(count) { |i| test.call(i) } / keys })
   end
 
   # Records of 8 KB, put and got again and again.
@@ -120,6 +138,6 @@ module Runs
         samples[name]['get'] << per_call(count) { |i| get.call(names[i % records]) }
       end
     end
-    samples.transform_values { |own| own.transform_values { |all| median(all) } }
+    samples.transform_values { |own| own.transform_values { |all| Figure.of(all) } }
   end
 end

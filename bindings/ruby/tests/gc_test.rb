@@ -4,6 +4,11 @@ require_relative 'test_case'
 
 # A garbage collection at every allocation finds objects that are not kept.
 class GcTest < TavolaTest
+  # Each allocation takes some milliseconds.
+  def limit
+    300
+  end
+
   def test_everything_under_gc_stress
     table.set('a', 'text' * 10, tags: ['t'])
     queue = Tavola::Queue.open('jobs', serializer: :json)
@@ -12,6 +17,33 @@ class GcTest < TavolaTest
     everything(0, queue, log)
   ensure
     GC.stress = false
+  end
+
+  # An object of the serializer that only the table knows is neither lost nor moved unnoticed.
+  def test_the_serializer_of_a_table_stays
+    tables = Array.new(50) { |i| Tavola.open("own#{i}", serializer: Numbered.new(i)) }
+    tables.each { |own| own['a'] = [1] }
+    Array.new(10_000) { Object.new }
+    GC.start
+    GC.compact if GC.respond_to?(:compact)
+    Array.new(10_000) { +'other' }
+    tables.each_with_index { |own, i| assert_equal [[1], i], own['a'] }
+    tables.each(&:close)
+  end
+
+  # Notes which of many objects has loaded a value.
+  class Numbered
+    def initialize(number)
+      @number = number
+    end
+
+    def dump(value)
+      Marshal.dump(value)
+    end
+
+    def load(bytes)
+      [Marshal.load(bytes), @number]
+    end
   end
 
   def everything(i, queue, log)

@@ -7,10 +7,8 @@ require 'rbconfig'
 # Memory errors and leaks under valgrind, and memory that grows.
 class MemoryTest < TavolaTest
   # valgrind is slow on a busy machine.
-  LIMIT = 600
-
-  def run
-    Timeout.timeout(LIMIT) { Minitest::Test.instance_method(:run).bind_call(self) }
+  def limit
+    600
   end
 
   def test_valgrind_finds_no_error_of_the_extension

@@ -5,10 +5,8 @@ require 'open3'
 
 # The gem installs from its sources alone, and works.
 class PackageTest < TavolaTest
-  LIMIT = 300
-
-  def run
-    Timeout.timeout(LIMIT) { Minitest::Test.instance_method(:run).bind_call(self) }
+  def limit
+    300
   end
 
   def test_the_gem_is_built_and_works_in_a_clean_environment

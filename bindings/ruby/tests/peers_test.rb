@@ -7,12 +7,11 @@ require 'rbconfig'
 # The owners' own tests, from the sources of Debian's packages: Rails' behaviours of cache stores,
 # and Ruby's test of PStore. The sources are kept in target/ and never committed.
 class PeersTest < TavolaTest
-  LIMIT = 600
   FOLDER = File.join(ENV['CARGO_TARGET_DIR'] || File.expand_path('../../../target', __dir__),
                      'bindings/ruby/peers')
 
-  def run
-    Timeout.timeout(LIMIT) { Minitest::Test.instance_method(:run).bind_call(self) }
+  def limit
+    600
   end
 
   def sources_of(package)

@@ -72,6 +72,35 @@ class ProcessTest < TavolaTest
     end
   end
 
+  # Its block cannot run again, so the commit waits as long as a `set` does.
+  def test_a_transaction_that_runs_once_waits_for_a_stopped_writer
+    pid = child { loop { table['k'] = 'x' * 15_000 } }
+    eventually { table['k'] }
+    stop_with_a_lock(pid)
+    runs = 0
+    table.lock_timeout = 0.2
+    assert_raises(Tavola::BusyError) { table.transaction(once: true) { |t| t['k'] = runs += 1 } }
+    table.lock_timeout = nil
+    continue = Thread.new { sleep(0.3) && Process.kill(:CONT, pid) }
+    table.transaction(once: true) { |t| t['n'] = t['k'] = runs += 1 }
+    continue.join
+    assert_equal [2, 2], [runs, table['n']]
+  end
+
+  def stop_with_a_lock(pid)
+    table.lock_timeout = 0.06
+    eventually do
+      Process.kill(:STOP, pid)
+      begin
+        table['k'] = 'mine'
+        Process.kill(:CONT, pid)
+        false
+      rescue Tavola::BusyError
+        true
+      end
+    end
+  end
+
   def test_the_interpreter_ends_while_others_write
     writers = Array.new(2) { child { loop { table["k#{rand(100)}"] = 'x' * rand(3000) } } }
     6.times do

@@ -145,6 +145,27 @@ class TransactionTest < TavolaTest
     assert_equal 200, table['n']
   end
 
+  # While one thread waits for a turn that another process has, the others run as if it did not.
+  def test_a_wait_for_the_turn_leaves_the_other_threads_alone
+    pid = child do
+      table.transaction(once: true) { (other['begun'] = true) && sleep }
+    end
+    eventually { table['begun'] }
+    waiter = Thread.new { table.transaction(once: true) { |t| t['waited'] = true } }
+    start = monotonic
+    naps = 0
+    until monotonic - start > 1
+      sleep 0.001
+      naps += 1
+    end
+    assert_nil table['waited']
+    stop(pid)
+    @children.delete(pid)
+    waiter.join
+    # With the GVL held in slices of 50 ms, there are about 20.
+    assert_operator naps, :>, 60
+  end
+
   def test_a_wait_for_the_turn_can_be_ended
     has_turn = Thread::Queue.new
     may_end = Thread::Queue.new
@@ -168,6 +189,87 @@ class TransactionTest < TavolaTest
     assert_raises(RuntimeError) { table.transaction(once: true) { |t| t['a'] = 1; raise } }
     assert_empty table
     assert_equal 5, (table.transaction(once: true) { 5 }), 'the turn was given back'
+  end
+
+  # Reads two keys, between which another process changes both in the first run.
+  def disturbed(t)
+    a = t['a']
+    other.transaction { |o| o['a'] = o['b'] = a + 1 } if (@runs += 1) == 1
+    a == t['b']
+  end
+
+  def disturbed_once
+    table.merge!({ 'a' => 1, 'b' => 1 })
+    @runs = 0
+    result = yield
+    assert_equal 2, @runs
+    assert_equal({ 'a' => 2, 'b' => 2 }, table.to_h)
+    result
+  end
+
+  # A block that has seen keys at two moments must not tell anybody about it.
+  def test_a_run_that_has_seen_two_moments_does_not_count
+    [RuntimeError, NotImplementedError, SystemStackError, Tavola::FullError].each do |kind|
+      blame = ->(t) { (t['c'] = 1) && raise(kind, 'a is not b') unless disturbed(t) }
+      disturbed_once { table.transaction { |t| blame.(t) } }
+      disturbed_once { table.read_together { |t| disturbed(t) || raise(kind, 'a is not b') } }
+    end
+    assert_equal 5, (disturbed_once { table.transaction { |t| break disturbed(t) ? 5 : 4 } })
+    assert_equal 5, (disturbed_once { returning_of_disturbed })
+    assert_equal :ok, (disturbed_once do
+      table.transaction { |t| disturbed(t) || (t['c'] = 1) && t.abort; :ok }
+    end)
+    assert_nil $!
+  end
+
+  def returning_of_disturbed
+    table.transaction { |t| return disturbed(t) ? 5 : 4 }
+  end
+
+  def test_an_exception_of_a_run_that_counts_is_raised
+    table.merge!({ 'a' => 1, 'b' => 1 })
+    runs = 0
+    error = assert_raises(RuntimeError) do
+      table.transaction { |t| (runs += 1) && t['a'] == t['b'] && raise('same') }
+    end
+    assert_equal ['same', 1], [error.message, runs]
+    reader = Tavola::Table.open_read_only('test')
+    assert_raises(RuntimeError) { reader.read_together { |t| t['a'] == t['b'] && raise } }
+    reader.close
+  end
+
+  # It cannot run again, so it says that there was a conflict, and what came of it.
+  def test_once_has_a_conflict_as_well_after_an_exception
+    [-> { raise 'a is not b' }, -> { nil }].each_with_index do |way, i|
+      table.merge!({ 'a' => 1, 'b' => 1 })
+      @runs = 0
+      error = assert_raises(Tavola::ConflictError) do
+        table.transaction(once: true) { |t| disturbed(t) || (way.call and true) || t.abort }
+      end
+      assert_equal [1, ['a is not b', nil][i]], [@runs, error.cause&.message]
+    end
+    assert_equal 5, (table.transaction(once: true) { 5 }), 'the turn was given back'
+  end
+
+  # What comes from elsewhere ends the block, whatever it has seen.
+  def test_signals_exits_and_timeouts_end_a_run_at_once
+    table.merge!({ 'a' => 1, 'b' => 1 })
+    [-> { exit }, -> { raise Interrupt }, -> { throw :out }, -> { raise Timeout::Error },
+     -> { Thread.exit }].each do |way|
+      @runs = 0
+      thread = Thread.new do
+        catch(:out) { table.transaction { |t| disturbed(t) || way.call } }
+      rescue SystemExit, Interrupt, Timeout::Error
+        nil
+      end
+      thread.join
+      assert_equal 1, @runs
+    end
+    @runs = 0
+    assert_raises(Timeout::Error) do
+      Timeout.timeout(0.1) { table.transaction { |t| disturbed(t) || sleep } }
+    end
+    assert_equal 1, @runs
   end
 
   def test_a_block_that_is_left_changes_nothing

@@ -7,6 +7,7 @@
 //!
 //! - [`kv`]: the phases `put`, `over`, `mix`, `get`, `miss` over N keys by P processes.
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
+//! - [`durable`]: durable tables.
 //! - [`small`]: `open`, `iter`, `uid`, `tags`, `txn`, `copy`, in one process.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
@@ -28,6 +29,7 @@ mod clock;
 mod command;
 mod compare;
 mod crew;
+mod durable;
 mod duty;
 mod error;
 mod kv;
@@ -66,6 +68,7 @@ Examples:
   tavola-bench uid                                  the same keys by key and by uid
   tavola-bench tags                                 keys with tags, and without
   tavola-bench txn                                  transactions beside single sets
+  tavola-bench durable                              tables that survive, beside memory and disk
   tavola-bench queue                                two processes hand each other elements
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
@@ -112,6 +115,7 @@ enum What {
     /// Read values of 8 KB, 64 KB and 1 MB, beside a plain copy out of a mapping
     #[command(after_help = "Examples:\n  tavola-bench copy --json")]
     Copy(small::Config),
+    Durable(durable::Config),
     Queue(queue::Config),
     Log(log::Config),
     Scale(scale::Config),
@@ -169,6 +173,9 @@ fn run(what: What) -> Result<()> {
         }
         What::Copy(args) => {
             lines(args.json, small::COPY_COLUMNS).each(|emit| small::copy(&args, emit))
+        }
+        What::Durable(args) => {
+            lines(args.json, durable::COLUMNS).each(|emit| durable::run(&args, emit))
         }
         What::Queue(args) => lines(args.json, queue::COLUMNS).each(|emit| queue::run(&args, emit)),
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),

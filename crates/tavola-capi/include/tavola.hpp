@@ -140,6 +140,15 @@ class table : public table_transactions {
   }
   void set_capacity(std::uint64_t bytes) { detail::check(tavola_set_capacity(get(), bytes)); }
   void set_max_size(std::uint64_t bytes) { detail::check(tavola_set_max_size(get(), bytes)); }
+  bool is_durable() const { return tavola_is_durable(get()); }
+  // Returns when all changes of all processes survive a power failure; see tavola_sync.
+  void sync() { detail::check(tavola_sync(get())); }
+  // Writes a snapshot; false: another process is just writing one. See tavola_snapshot.
+  bool snapshot() {
+    std::uint32_t made = 0;
+    detail::check(tavola_snapshot(get(), &made));
+    return made != 0;
+  }
   // Watches a key for changes by any process.
   key_watch watch_key(view key) const {
     tavola_key_watch* made = nullptr;

@@ -25,6 +25,10 @@ struct options {
   // The length of all keys and of all values of a new table; 0: any.
   std::uint32_t fixed_key = 0, fixed_value = 0;
   bool uids = false, background = false, versions = false, core_dumps = false, any_owner = false;
+  // When a change of a new table is on disk; TAVOLA_DURABLE_NONE: it is in memory only.
+  tavola_durable durable = TAVOLA_DURABLE_NONE;
+  // The time of TAVOLA_DURABLE_WITHIN; zero: 50 ms.
+  std::chrono::milliseconds sync = {};
 };
 
 namespace detail {
@@ -42,6 +46,8 @@ inline tavola_options to(const options& with) noexcept {
   given.versions = with.versions;
   given.core_dumps = with.core_dumps;
   given.any_owner = with.any_owner;
+  given.durable = with.durable;
+  given.sync_ms = static_cast<std::uint32_t>(milliseconds(with.sync));
   return given;
 }
 }  // namespace detail

@@ -162,6 +162,15 @@ enum tavola_status
   TAVOLA_ERR_BUSY = -34,
   // A transaction changes more than 65,536 keys.
   TAVOLA_ERR_TOO_MANY_CHANGES = -35,
+  // The disk of a durable table failed. The change was made, but may not survive a power
+  // failure; or it was refused, as the disk had failed before. Reads go on.
+  TAVOLA_ERR_NOT_DURABLE = -36,
+  // The key has more than 8192 bytes, which keys of a durable table may not have.
+  TAVOLA_ERR_KEY_TOO_LONG = -37,
+  // The files of a durable table are damaged.
+  TAVOLA_ERR_DAMAGED_JOURNAL = -38,
+  // The table is in the shared memory of processes that this one cannot reach.
+  TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -212,6 +221,29 @@ enum tavola_condition
 typedef enum tavola_condition tavola_condition;
 #else
 typedef int32_t tavola_condition;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a write that has returned means for a power failure.
+enum tavola_durable
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The table is in memory only.
+  TAVOLA_DURABLE_NONE = 0,
+  // The change is on disk.
+  TAVOLA_DURABLE_COMMIT = 1,
+  // The change is on disk after `sync_ms` at most, as long as a process has the table open.
+  TAVOLA_DURABLE_WITHIN = 2,
+  // The change is on disk when the system has written it.
+  TAVOLA_DURABLE_OS = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_durable tavola_durable;
+#else
+typedef int32_t tavola_durable;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -308,6 +340,13 @@ typedef struct tavola_options {
   // bit, else that of the process. If the user is not in the group, creating the table fails
   // with `TAVOLA_ERR_PERMISSION`.
   uint32_t group_id;
+  // One of `tavola_durable`: whether a new table survives a restart of the machine, and when a
+  // change is on disk. The name of a durable table is the path of a directory, which is created
+  // if it is missing. A durable table that exists keeps its policy, unless this one is stricter:
+  // then it is that of this handle.
+  int32_t durable;
+  // The time of `TAVOLA_DURABLE_WITHIN`, in milliseconds; 0 means 50.
+  uint32_t sync_ms;
 } tavola_options;
 
 // Bytes that are lent.
@@ -1235,7 +1274,9 @@ tavola_status tavola_len(const struct tavola_table *table, uint64_t *keys);
 // go. No lock is held for more than some 200 keys.
 tavola_status tavola_clear(const struct tavola_table *table);
 
-// Removes the file of a table. Processes that have it open keep it until they close it.
+// Removes the file of a table. Processes that have it open keep it until they close it. Of a
+// durable table, it removes the files and the directory; processes that have it open cannot write
+// any more.
 //
 // # Errors
 // `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
@@ -1427,7 +1468,8 @@ tavola_status tavola_names_warning(const char *name, struct tavola_buffer *warni
 tavola_status tavola_names_remove_any_owner(const char *name);
 
 // Renames a table atomically: other processes find it under the old or the new name. Processes
-// that have it open can continue to use it. A symbolic link is renamed, not its target.
+// that have it open can continue to use it. A symbolic link is renamed, not its target. The
+// directory of a durable table is renamed only if no process has it open.
 //
 // # Errors
 // `TAVOLA_ERR_TABLE_EXISTS`: a table has the new name already, and does not change.
@@ -2031,6 +2073,51 @@ tavola_status tavola_set_capacity(const struct tavola_table *table, uint64_t byt
 // Nothing has changed then.
 tavola_status tavola_set_max_size(const struct tavola_table *table, uint64_t bytes);
 
+// Returns whether the table is durable: it survives a restart of the machine. `false` also if it
+// cannot be read.
+//
+// # Examples
+// ```c
+// tavola_options options = TAVOLA_INIT(tavola_options);
+// tavola_table *users = NULL;
+// options.durable = TAVOLA_DURABLE_WITHIN;
+// options.sync_ms = 20;
+// if (tavola_open("./users", &options, &users) != TAVOLA_OK) {
+//   fprintf(stderr, "%s\n", tavola_last_error());
+//   return;
+// }
+// tavola_set(users, TAVOLA_STR("alice"), TAVOLA_STR("admin"));
+// if (tavola_is_durable(users) && tavola_sync(users) == TAVOLA_OK) {
+//   puts("alice survives a power failure");
+// }
+// tavola_snapshot(users, NULL);
+// tavola_close(users);
+// tavola_names_remove("./users");
+// ```
+bool tavola_is_durable(const struct tavola_table *table);
+
+// Returns when all changes of all processes that were made before survive a power failure. Call it
+// before you report what another process has written.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_DURABLE`: the disk failed. `TAVOLA_ERR_BAD_OPTION`: the table is not durable.
+// `TAVOLA_ERR_READ_ONLY`.
+tavola_status tavola_sync(const struct tavola_table *table);
+
+// Writes a snapshot of a durable table, and removes what the journal does not need any more.
+// `made`, which may be NULL, gets 1; or 0 if another process is just writing a snapshot. Snapshots
+// are also made automatically. If the disk had failed, one that succeeds lets writes go on.
+//
+// # Errors
+// `TAVOLA_ERR_IO`: it could not be written; otherwise as `tavola_sync`.
+//
+// # Concurrency
+// Other processes can write meanwhile.
+//
+// # Crash
+// The snapshot is there whole, or not at all.
+tavola_status tavola_snapshot(const struct tavola_table *table, uint32_t *made);
+
 // Watches a key for changes by any process, whether or not the key is there.
 //
 // # Examples
@@ -2280,6 +2367,55 @@ tavola_status tavola_txn_roll_back_to(struct tavola_txn *txn, uint32_t savepoint
 // If the process is killed before the call returned, all keys are changed or none.
 tavola_status tavola_txn_commit(struct tavola_txn *txn);
 
+// Commits a transaction as `tavola_txn_commit` does, but does not close it: after
+// `TAVOLA_ERR_BUSY` the caller may try again. `tavola_txn_abort` closes it.
+//
+// # Examples
+// ```c
+// tavola_txn *txn = NULL;
+// tavola_status status = TAVOLA_ERR_BUSY;
+// tavola_set_lock_timeout(table, 50);
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// tavola_txn_set(txn, TAVOLA_STR("name"), TAVOLA_STR("alice"));
+// while ((status = tavola_txn_try_commit(txn)) == TAVOLA_ERR_BUSY) {
+//   puts("another process keeps a lock");
+// }
+// tavola_txn_abort(txn);
+// ```
+//
+// # Errors
+// As `tavola_txn_commit`.
+//
+// # Concurrency
+// As `tavola_txn_commit`.
+//
+// # Crash
+// As `tavola_txn_commit`.
+tavola_status tavola_txn_try_commit(struct tavola_txn *txn);
+
+// Returns `TAVOLA_OK` if the transaction has seen all keys as they were at one moment, and
+// `TAVOLA_CONFLICT` if not: then a failure that follows from what it has read does not count.
+//
+// # Examples
+// ```c
+// tavola_txn *txn = NULL;
+// bool has_both = false;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// has_both = tavola_txn_contains(txn, TAVOLA_STR("a")) == TAVOLA_OK &&
+//            tavola_txn_contains(txn, TAVOLA_STR("b")) == TAVOLA_OK;
+// if (!has_both && tavola_txn_validate(txn) == TAVOLA_OK) {
+//   puts("at one moment, one of them was missing");
+// }
+// tavola_txn_abort(txn);
+// ```
+//
+// # Errors
+// As `tavola_view_keys`.
+//
+// # Concurrency
+// Takes the locks of the shards of all keys that were read.
+tavola_status tavola_txn_validate(struct tavola_txn *txn);
+
 // Closes a transaction without doing anything. NULL has no effect, and neither has the transaction
 // of a function that runs: to abort that, return another number than 0.
 void tavola_txn_abort(struct tavola_txn *txn);
@@ -2345,6 +2481,58 @@ tavola_status tavola_transaction_once(const struct tavola_table *table,
 // As `tavola_transaction`. `TAVOLA_ERR_READ_ONLY` if the table is open for reading only and the
 // function reads more than one key.
 tavola_status tavola_view_keys(const struct tavola_table *table, tavola_txn_fn body, void *user);
+
+// Sets a key with attributes and tags only if it does not exist. Each of the two may be NULL.
+//
+// # Examples
+// ```c
+// tavola_attributes json = TAVOLA_INIT(tavola_attributes);
+// tavola_number_options counter = TAVOLA_INIT(tavola_number_options);
+// tavola_txn *txn = NULL;
+// int64_t edits = 0;
+// json.flags = 0x54040000;
+// counter.attributes = &json;
+// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+// if (tavola_txn_add_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[]"), &json, NULL) ==
+//     TAVOLA_EXISTS) {
+//   tavola_txn_replace_with(txn, TAVOLA_STR("page"), TAVOLA_STR("[1]"), &json, NULL);
+// }
+// tavola_txn_add_number_with(txn, TAVOLA_STR("edits"), 1, &counter, &edits);
+// tavola_txn_commit(txn);
+// ```
+//
+// # Errors
+// `TAVOLA_EXISTS`: it exists. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_add_with(struct tavola_txn *txn,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *value,
+                                  size_t value_len,
+                                  const struct tavola_attributes *attributes,
+                                  const struct tavola_tags *tags);
+
+// Sets a key with attributes and tags only if it exists. Each of the two may be NULL.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: it does not. Otherwise as `tavola_txn_set_with`.
+tavola_status tavola_txn_replace_with(struct tavola_txn *txn,
+                                      const void *key,
+                                      size_t key_len,
+                                      const void *value,
+                                      size_t value_len,
+                                      const struct tavola_attributes *attributes,
+                                      const struct tavola_tags *tags);
+
+// Adds `by` to a signed number, as `tavola_add_number_with` does. `options` and `now` may be NULL.
+//
+// # Errors
+// As `tavola_add_number_with` and `tavola_txn_set_with`.
+tavola_status tavola_txn_add_number_with(struct tavola_txn *txn,
+                                         const void *key,
+                                         size_t key_len,
+                                         int64_t by,
+                                         const struct tavola_number_options *options,
+                                         int64_t *now);
 
 // Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //

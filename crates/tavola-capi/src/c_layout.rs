@@ -71,7 +71,7 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_entry { key value attributes }
         tavola_options {
             size max_size mode shards fixed_key fixed_value uids background ttl_ms capacity
-            versions core_dumps any_owner group_id
+            versions core_dumps any_owner group_id durable sync_ms
         }
         tavola_tags { size count hints }
         tavola_store_options { size condition keep token attributes tags version }

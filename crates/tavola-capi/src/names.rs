@@ -100,7 +100,9 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
     })
 }
 
-/// Removes the file of a table. Processes that have it open keep it until they close it.
+/// Removes the file of a table. Processes that have it open keep it until they close it. Of a
+/// durable table, it removes the files and the directory; processes that have it open cannot write
+/// any more.
 ///
 /// # Errors
 /// `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
@@ -109,13 +111,14 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_names_remove(name: *const c_char) -> tavola_status {
     entry(|| {
-        names::remove(given!(name name))?;
+        Table::options().remove(given!(name name))?;
         OK
     })
 }
 
 /// Renames a table atomically: other processes find it under the old or the new name. Processes
-/// that have it open can continue to use it. A symbolic link is renamed, not its target.
+/// that have it open can continue to use it. A symbolic link is renamed, not its target. The
+/// directory of a durable table is renamed only if no process has it open.
 ///
 /// # Errors
 /// `TAVOLA_ERR_TABLE_EXISTS`: a table has the new name already, and does not change.
@@ -131,7 +134,7 @@ pub unsafe extern "C" fn tavola_names_rename(
     to: *const c_char,
 ) -> tavola_status {
     entry(|| {
-        names::rename(given!(name from), given!(name to))?;
+        Table::options().rename(given!(name from), given!(name to))?;
         OK
     })
 }

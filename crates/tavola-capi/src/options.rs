@@ -3,7 +3,21 @@
 use crate::given::{SizedStruct, given};
 use crate::status::Failure;
 use std::time::Duration;
-use tavola_core::{Options, Table};
+use tavola_core::{Durability, Options, Table};
+
+/// What a write that has returned means for a power failure.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum tavola_durable {
+    /// The table is in memory only.
+    TAVOLA_DURABLE_NONE = 0,
+    /// The change is on disk.
+    TAVOLA_DURABLE_COMMIT = 1,
+    /// The change is on disk after `sync_ms` at most, as long as a process has the table open.
+    TAVOLA_DURABLE_WITHIN = 2,
+    /// The change is on disk when the system has written it.
+    TAVOLA_DURABLE_OS = 3,
+}
 
 /// Options of a table. A field that is 0 means the default. Begin with `tavola_options options =
 /// TAVOLA_INIT(tavola_options);`.
@@ -54,10 +68,17 @@ pub struct tavola_options {
     /// bit, else that of the process. If the user is not in the group, creating the table fails
     /// with `TAVOLA_ERR_PERMISSION`.
     pub group_id: u32,
+    /// One of `tavola_durable`: whether a new table survives a restart of the machine, and when a
+    /// change is on disk. The name of a durable table is the path of a directory, which is created
+    /// if it is missing. A durable table that exists keeps its policy, unless this one is stricter:
+    /// then it is that of this handle.
+    pub durable: i32,
+    /// The time of `TAVOLA_DURABLE_WITHIN`, in milliseconds; 0 means 50.
+    pub sync_ms: u32,
 }
 
-// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, four `u32`), the size
-// first.
+// SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, four `u32`, an `i32`,
+// a `u32`), the size first.
 unsafe impl SizedStruct for tavola_options {}
 
 /// The options that a caller means; NULL: the defaults.
@@ -91,9 +112,35 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     if given.capacity != 0 {
         made = made.capacity(given.capacity);
     }
+    if let Some(durability) = durability_of(&given)? {
+        made = made.durable(durability);
+    }
     made = made
         .versions(given.versions != 0)
         .core_dumps(given.core_dumps != 0)
         .any_owner(given.any_owner != 0);
     Ok(made.uids(given.uids != 0).background(given.background != 0))
+}
+
+/// The time of `TAVOLA_DURABLE_WITHIN`, if none is given.
+const SYNC_MS: u32 = 50;
+
+fn durability_of(given: &tavola_options) -> Result<Option<Durability>, Failure> {
+    use tavola_durable::*;
+    let all = [
+        (TAVOLA_DURABLE_NONE, None),
+        (TAVOLA_DURABLE_COMMIT, Some(Durability::Commit)),
+        (TAVOLA_DURABLE_WITHIN, Some(within(given.sync_ms))),
+        (TAVOLA_DURABLE_OS, Some(Durability::Os)),
+    ];
+    let found = all.into_iter().find(|one| one.0 as i32 == given.durable);
+    match found {
+        Some((_, durability)) => Ok(durability),
+        None => Err(Failure::argument("durable is not one of tavola_durable")),
+    }
+}
+
+fn within(sync_ms: u32) -> Durability {
+    let ms = if sync_ms == 0 { SYNC_MS } else { sync_ms };
+    Durability::Within(Duration::from_millis(ms.into()))
 }

@@ -97,6 +97,15 @@ pub enum tavola_status {
     TAVOLA_ERR_BUSY = -34,
     /// A transaction changes more than 65,536 keys.
     TAVOLA_ERR_TOO_MANY_CHANGES = -35,
+    /// The disk of a durable table failed. The change was made, but may not survive a power
+    /// failure; or it was refused, as the disk had failed before. Reads go on.
+    TAVOLA_ERR_NOT_DURABLE = -36,
+    /// The key has more than 8192 bytes, which keys of a durable table may not have.
+    TAVOLA_ERR_KEY_TOO_LONG = -37,
+    /// The files of a durable table are damaged.
+    TAVOLA_ERR_DAMAGED_JOURNAL = -38,
+    /// The table is in the shared memory of processes that this one cannot reach.
+    TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -187,6 +196,10 @@ impl Failure {
                 Error::Compute { .. } | Error::NotComputed { .. } => TAVOLA_ERR_COMPUTE,
                 Error::Busy { .. } => TAVOLA_ERR_BUSY,
                 Error::TransactionTooLarge { .. } => TAVOLA_ERR_TOO_MANY_CHANGES,
+                Error::NotDurable { .. } => TAVOLA_ERR_NOT_DURABLE,
+                Error::KeyTooLong { .. } => TAVOLA_ERR_KEY_TOO_LONG,
+                Error::DamagedJournal { .. } => TAVOLA_ERR_DAMAGED_JOURNAL,
+                Error::InUseElsewhere { .. } => TAVOLA_ERR_IN_USE_ELSEWHERE,
                 _ => TAVOLA_ERR_OTHER,
             },
         }
@@ -300,6 +313,8 @@ names! {
     TAVOLA_ERR_NO_UIDS TAVOLA_ERR_NO_OBJECT TAVOLA_ERR_OBJECT_EXISTS TAVOLA_ERR_NOT_HELD
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
     TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY TAVOLA_ERR_TOO_MANY_CHANGES
+    TAVOLA_ERR_NOT_DURABLE TAVOLA_ERR_KEY_TOO_LONG TAVOLA_ERR_DAMAGED_JOURNAL
+    TAVOLA_ERR_IN_USE_ELSEWHERE
 }
 
 /// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
@@ -409,7 +424,8 @@ mod tests {
                 source: source(),
             },
         ];
-        let mut failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
+        let errors = errors.into_iter().chain(failures_of_durable());
+        let mut failures: Vec<Failure> = errors.map(Failure::from).collect();
         failures.extend([
             Failure::null("key"),
             Failure::too_small(9),
@@ -418,6 +434,22 @@ mod tests {
         ]);
         failures.push(Failure::argument("a length is larger than any memory"));
         failures
+    }
+
+    fn failures_of_durable() -> [Error; 4] {
+        let path = || "/a/path".into();
+        [
+            Error::NotDurable {
+                path: path(),
+                source: std::io::Error::from_raw_os_error(5),
+            },
+            Error::KeyTooLong { bytes: 9000 },
+            Error::DamagedJournal {
+                path: path(),
+                why: "a reason".to_owned(),
+            },
+            Error::InUseElsewhere { path: path() },
+        ]
     }
 
     #[test]

@@ -14,6 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tavola::{Attributes, CasOutcome, CasToken, Expiry, Options, Table, Tags};
 
+use crate::durable;
 use crate::error::CliError;
 use crate::kind::Kind;
 use crate::rights::RightsArgs;
@@ -137,14 +138,11 @@ pub struct TablesArg {
 }
 
 impl TablesArg {
-    /// Returns all tables of the directory.
+    /// Returns all tables of the directory, and durable tables whose memory is there.
     pub fn all() -> Result<Vec<TableArg>, CliError> {
-        let names = tavola::names::list()?.into_iter();
-        let name = |path: PathBuf| match path.file_name() {
-            Some(name) => name.to_os_string(),
-            None => path.into_os_string(),
-        };
-        Ok(names.map(|path| TableArg::named(name(path))).collect())
+        let paths = tavola::names::list()?.into_iter();
+        let names = paths.filter_map(|path| durable::name_of(&path));
+        Ok(names.map(TableArg::named).collect())
     }
 
     /// Returns whether a table is named.
@@ -193,6 +191,10 @@ pub fn warn_of(name: &OsStr) {
 /// As [`warn_of`], for a program that is called otherwise.
 pub fn warn_as(program: &str, name: &OsStr) {
     static ONCE: Once = Once::new();
+    // Its memory is elsewhere; `create` and `doctor` look at the directory.
+    if durable::home_of(name).is_some() {
+        return;
+    }
     if let Ok(Some(warning)) = tavola::names::warning(name) {
         ONCE.call_once(|| eprintln!("{program}: warning: {warning}"));
     }

@@ -89,6 +89,11 @@ pub enum Command {
     Dump(cmd::dump::Args),
     Load(cmd::load::Args),
     Drop(cmd::drop::Args),
+    Sync(cmd::sync::Args),
+    Snapshot(cmd::snapshot::Args),
+    Journal(cmd::journal::Args),
+    Repair(cmd::repair::Args),
+    Keep(cmd::keep::Args),
     Lock(cmd::lock::Args),
     Queue(cmd::queue::Args),
     Log(cmd::log::Args),
@@ -149,6 +154,11 @@ impl Command {
             Command::Dump(args) => cmd::dump::run(args),
             Command::Load(args) => cmd::load::run(args),
             Command::Drop(args) => cmd::drop::run(args),
+            Command::Sync(args) => cmd::sync::run(args),
+            Command::Snapshot(args) => cmd::snapshot::run(args),
+            Command::Journal(args) => cmd::journal::run(args),
+            Command::Repair(args) => cmd::repair::run(args),
+            Command::Keep(args) => cmd::keep::run(args),
             Command::Lock(args) => cmd::lock::run(args),
             Command::Queue(args) => cmd::queue::run(args),
             Command::Log(args) => cmd::log::run(args),
@@ -166,7 +176,7 @@ impl Command {
 }
 
 /// The overview: every command belongs to exactly one group.
-const GROUPS: [(&str, &[&str]); 9] = [
+const GROUPS: [(&str, &[&str]); 10] = [
     (
         "Keys and values",
         &[
@@ -205,6 +215,10 @@ const GROUPS: [(&str, &[&str]); 9] = [
             "rename",
             "drop",
         ],
+    ),
+    (
+        "Durable tables",
+        &["sync", "snapshot", "journal", "repair", "keep"],
     ),
     ("Watching", &["status", "top", "exporter"]),
     ("Over sockets", &["serve", "memcached"]),
@@ -255,7 +269,7 @@ pub fn parse() -> Result<Command, clap::Error> {
 }
 
 /// Names of commands elsewhere, in other programs and stores, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 23] = [
+const ELSEWHERE: [(&[&str], &str); 24] = [
     (&["put", "store", "hset"], "set"),
     (&["fetch", "read", "cat", "mget"], "get"),
     (&["gets"], "get --token"),
@@ -272,7 +286,7 @@ const ELSEWHERE: [(&[&str], &str); 23] = [
         "clear",
     ),
     (&["mv", "move"], "rename"),
-    (&["cp", "backup", "snapshot"], "copy"),
+    (&["cp", "backup"], "copy"),
     (&["export", "save"], "dump"),
     (&["import", "restore"], "load"),
     (&["stats", "info"], "stat"),
@@ -280,7 +294,8 @@ const ELSEWHERE: [(&[&str], &str); 23] = [
     (&["flock"], "lock"),
     (&["push", "rpush", "enqueue"], "queue push"),
     (&["pop", "lpop", "dequeue"], "queue pop"),
-    (&["fsck", "verify", "repair"], "check"),
+    (&["fsck", "verify"], "check"),
+    (&["fsync", "commit"], "sync"),
     (&["destroy", "rmtable", "delete-table"], "drop"),
 ];
 

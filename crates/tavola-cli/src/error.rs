@@ -7,6 +7,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::durable;
+
 /// Why a command could not do what it was asked.
 #[non_exhaustive]
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl fmt::Display for CliError {
                 "the table is on a read-only file system; mount it for writing, or set \
                 TAVOLA_DIR to another directory",
             ),
-            CliError::Table(source) => source.fmt(f),
+            CliError::Table(source) => write_table_error(f, source),
             CliError::Output(source) => {
                 write!(
                     f,
@@ -127,6 +129,19 @@ impl fmt::Display for CliError {
                 f.write_str(sentence)
             }
         }
+    }
+}
+
+/// Writes an error of a table. If there is no table of a name, it points to a durable one of that
+/// name in the working directory.
+fn write_table_error(f: &mut fmt::Formatter<'_>, error: &tavola::Error) -> fmt::Result {
+    write!(f, "{error}")?;
+    let tavola::Error::NotFound { path } = error else {
+        return Ok(());
+    };
+    match durable::near(path) {
+        Some(home) => write!(f, "; or do you mean the durable table {home}?"),
+        None => Ok(()),
     }
 }
 

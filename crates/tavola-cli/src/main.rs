@@ -5,6 +5,7 @@
 //!   the server, which takes memcached's flags as `tavola-memcached` or `tavola memcached`.
 //! - [`args`]: arguments that several commands share: tables, keys, values.
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
+//! - [`durable`]: what the commands for durable tables share.
 //! - [`pattern`], [`kind`]: which keys are meant; what a file of tables holds.
 //! - [`lines`]: commands one a line, of a shell or a batch.
 //! - [`session`]: tables that a shell or a batch keeps open; [`command`]: programs that are run.
@@ -24,6 +25,7 @@ mod beside;
 mod cli;
 mod cmd;
 mod command;
+mod durable;
 mod error;
 mod health;
 mod interrupt;
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
     tavola::on_long_wait(|holder| {
         eprintln!("{NAME}: waiting for {holder} ({} is locked)", holder.lock);
     });
+    progress::show_rebuilds();
     match on_large_stack(read_arguments) {
         Ok(Asked::Command(command)) => ended(NAME, command.run()),
         Ok(Asked::Server(flags)) => ended(memcached::NAME, flags.run()),

@@ -1,15 +1,22 @@
 //! Progress on standard error: bars on a terminal, elsewhere a line now and then.
 
 use std::io::{self, IsTerminal};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::printable;
 use crate::units::count;
 
 const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 const BYTES_OPEN: &str = "{spinner} {bytes}, {bytes_per_sec}";
+const REBUILT: &str = "{msg} {bar:40} {bytes} of at most {total_bytes}, {bytes_per_sec}";
 const ENTRIES: &str = "{bar:40} {human_pos} of {human_len} keys, {per_sec}, {eta} left";
+
+/// A rebuild that takes less is not shown.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A bar over bytes read; without a total it counts up.
 pub fn over_bytes(total: Option<u64>) -> ProgressBar {
@@ -22,6 +29,36 @@ pub fn over_bytes(total: Option<u64>) -> ProgressBar {
 /// A bar over keys written out.
 pub fn over_keys(total: u64) -> ProgressBar {
     bar(ProgressBar::new(total), ENTRIES)
+}
+
+/// Shows how far durable tables are rebuilt by this process, on a terminal, if that takes a while.
+pub fn show_rebuilds() {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let begun: Mutex<Option<(Instant, ProgressBar)>> = Mutex::new(None);
+    tavola::durable::on_rebuild(move |now| {
+        let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.is_done {
+            if let Some((_, bar)) = begun.take() {
+                bar.finish_and_clear();
+            }
+            return;
+        }
+        let (since, bar) = begun.get_or_insert_with(|| {
+            let bar = bar(ProgressBar::new(now.total_bytes), REBUILT);
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+            (Instant::now(), bar)
+        });
+        if since.elapsed() >= PATIENCE && bar.is_hidden() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_message(format!(
+                "rebuilding {}",
+                printable(now.home.as_os_str().as_bytes())
+            ));
+        }
+        bar.set_position(now.done_bytes);
+    });
 }
 
 /// Lines on standard error while work lasts, if that is no terminal: for logs.
@@ -73,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_template_is_well_formed() {
-        for template in [BYTES, BYTES_OPEN, ENTRIES] {
+        for template in [BYTES, BYTES_OPEN, ENTRIES, REBUILT] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What is installed, below the prefix.
-const PARTS: [&str; 24] = [
+const PARTS: [&str; 25] = [
     "bin/tavola",
     "bin/tavola-memcached",
     "lib/systemd/system/tavola-memcached.service",
     "lib/systemd/system/tavola-memcached.socket",
     "lib/systemd/system/tavola-exporter.service",
+    "lib/systemd/system/tavola-keep@.service",
     "lib/systemd/system/tavola-log-drain@.service",
     "lib/systemd/system/tavola-maintain.service",
     "lib/systemd/system/tavola-maintain.timer",

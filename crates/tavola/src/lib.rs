@@ -190,13 +190,21 @@ pub use table::{
     Watch,
 };
 pub use values::{
-    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, Entry, Expiry,
-    Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions, Stored, Updated,
+    Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, DurableStats,
+    Entry, Expiry, Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions,
+    Stored, Updated,
 };
 
 #[cfg(feature = "serde")]
 pub use table::Json;
 pub use table::{Codec, Encode, Plain, Typed};
+
+/// For programs that look after durable tables.
+pub mod durable {
+    pub use crate::region::home_warning as warning;
+    pub use crate::table::{on_rebuild, verify};
+    pub use crate::values::{HomeFile, HomeFileKind, HomeReport, JournalEnd, Rebuilding};
+}
 
 /// For programs that serve a table to clients.
 pub mod serving {
@@ -218,6 +226,8 @@ mod pages {
     struct Leases;
     #[doc = include_str!("../../../docs/guide/transactions.md")]
     struct Transactions;
+    #[doc = include_str!("../../../docs/guide/durable.md")]
+    struct Durable;
     #[doc = include_str!("../../../docs/guide/tags.md")]
     struct Tags;
     #[doc = include_str!("../../../docs/guide/queues.md")]

@@ -8,9 +8,6 @@ use super::rooms::{CORE, ROOMS, module_of, resolve};
 use super::tree::{Finding, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The circles that are left: a list that only shrinks.
-const LEFT: [(&str, &[&str]); 1] = [("index", &["by_uid", "read", "tags"])];
-
 /// The files that a file uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
@@ -18,24 +15,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for room in ROOMS {
         let uses = uses_in(tree, room);
-        let left = LEFT.iter().filter(|(of, _)| *of == room);
-        let left: Vec<Vec<String>> = left
-            .map(|(_, files)| files.iter().map(|file| (*file).to_string()).collect())
-            .collect();
-        let circles = circles_of(&uses);
-        for circle in circles.iter().filter(|circle| !left.contains(circle)) {
+        for circle in circles_of(&uses) {
             let message = format!(
                 "files of `{room}` use each other in a circle: {}; move what they share into a \
                 file below them",
-                circle.join(", ")
-            );
-            findings.push(finding(tree, room, message));
-        }
-        let is_there = |circle: &&Vec<String>| circle.iter().any(|file| uses.contains_key(file));
-        let gone = left.iter().filter(|circle| !circles.contains(circle));
-        for circle in gone.filter(is_there) {
-            let message = format!(
-                "there is no circle of {} in `{room}` any more; take it out of circles.rs",
                 circle.join(", ")
             );
             findings.push(finding(tree, room, message));

@@ -19,6 +19,7 @@ mod paths;
 mod places;
 mod plain;
 mod rooms;
+mod seam;
 mod size;
 mod stale;
 mod tree;
@@ -32,12 +33,13 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 21] = [
+const RULES: [(&str, Rule); 22] = [
     ("size", size::check),
     ("functions", functions::check),
     ("tuples", tuples::check),
     ("rooms", rooms::check),
     ("circles", circles::check),
+    ("seam", seam::check),
     ("atomics", atomics::check),
     ("boundary", boundary::check),
     ("manifests", manifests::check),

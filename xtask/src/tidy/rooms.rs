@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 pub(super) const CORE: &str = "crates/tavola/src/";
 
 /// The rooms, lowest first.
-pub(super) const ROOMS: [&str; 14] = [
-    "sync", "error", "sys", "layout", "region", "lock", "alloc", "values", "index", "recover",
-    "queue", "log", "engine", "table",
+pub(super) const ROOMS: [&str; 15] = [
+    "sync", "error", "sys", "layout", "region", "lock", "alloc", "values", "journal", "index",
+    "recover", "queue", "log", "engine", "table",
 ];
 
 /// Files that may use one room above them: path, room, reason.

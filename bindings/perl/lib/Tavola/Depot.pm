@@ -38,16 +38,18 @@ sub _try {
     return $failed;
 }
 
-# Opens a table. `$bnum` has no meaning here: the index grows by itself.
+# Opens a table. `$bnum` has no meaning here: the index grows by itself. Pairs after it are options
+# of `Tavola->open`, for a table that is created.
 sub new {
-    my ($class, $name, $omode, $bnum) = @_;
+    my ($class, $name, $omode, $bnum, @options) = @_;
     $omode //= OREADER;
     my $self = bless { filter => {}, is_writer => ($omode & OWRITER) != 0 }, $class;
     my $is_open = eval {
         if (!$self->{is_writer}) {
-            $self->{table} = Tavola->open($name, read_only => 1);
+            $self->{table} = Tavola->open($name, @options, read_only => 1);
         } else {
-            $self->{table} = Tavola->open($name, create => ($omode & (OCREAT | OTRUNC)) != 0);
+            my $creates = ($omode & (OCREAT | OTRUNC)) != 0;
+            $self->{table} = Tavola->open($name, @options, create => $creates);
             $self->{table}->clear if $omode & OTRUNC;
         }
         1;
@@ -63,6 +65,12 @@ sub close {
     delete $self->{table};
     delete $self->{iterator};
     return TRUE;
+}
+
+# Returns the table itself, which has more calls: transactions, batches, times, tags.
+sub table {
+    my ($self) = @_;
+    return $self->{table};
 }
 
 sub put {

@@ -62,20 +62,25 @@ sub _attempt {
         };
         $error = $@;
     };
-    if (!$is_done) {
-        $t->_end;
-        die $error if !_is_abort_of($t, $error);
-    }
+    die $error if !$is_done && !_is_abort_of($t, $error) && _counts($t, $error);
     my $status = $t->_commit;
     @$result = () if $status != 0;
     return $status != CONFLICT;
+}
+
+# Ends the transaction of a function that has died. Returns whether that counts: not if the function
+# has seen keys as they were at different moments. What leaves it for an outer one always counts.
+sub _counts {
+    my ($t, $error) = @_;
+    return 1 if ref $error eq 'Tavola::Transaction::Aborted';
+    return $t->_fail;
 }
 
 # Ends the transaction without changes, and leaves its function.
 sub abort {
     my ($self) = @_;
     $self->_check;
-    $self->_end;
+    $self->_fail;
     die bless \(my $id = Scalar::Util::refaddr($self)), 'Tavola::Transaction::Aborted';
 }
 

@@ -135,7 +135,8 @@ class NotACounterError(Error, ValueError):
 
 
 class ReentrantError(Error, RuntimeError):
-    """A signal handler wrote to a table while its thread was writing."""
+    """A transaction with the turn began inside another one, or a signal handler wrote to a table
+    while its thread was writing."""
 
     status = "REENTRANT"
 

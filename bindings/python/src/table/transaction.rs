@@ -10,7 +10,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::{PyTraverseError, gc::PyVisit, prelude::*};
 use std::sync::Arc;
 use std::thread::ThreadId;
-use tavola::{Attributes, Begin, Error, Expiry, Savepoint};
+use tavola::{Attributes, Begin, Error, NumberOptions, Savepoint};
 
 /// Transactions of up to this number of changes commit with the interpreter's lock.
 const SHORT: usize = 64;
@@ -128,15 +128,14 @@ impl Transaction {
         let (encoded, flags) = own.serializer.encode(value)?;
         let (key, value) = (key_of(key)?, encoded.as_slice(py));
         self.with(py, |t, table| {
-            if let Some(wanted) = wanted
-                && t.contains(key)? != wanted
-            {
-                return Ok(false);
-            }
             own.with_flags(table, flags, |flags| {
-                t.set_tagged(key, value, Attributes { expiry, flags }, &tags)
-            })?;
-            Ok(true)
+                let attributes = Attributes { expiry, flags };
+                match wanted {
+                    None => t.set_tagged(key, value, attributes, &tags).map(|()| true),
+                    Some(false) => t.add_tagged(key, value, attributes, &tags),
+                    Some(true) => t.replace_tagged(key, value, attributes, &tags),
+                }
+            })
         })
     }
 
@@ -150,18 +149,24 @@ impl Transaction {
         let (py, own) = (key.py(), self.table.get());
         let (key, expiry) = (key_of(key)?, expiry(ttl)?);
         self.with(py, |t, table| {
-            if t.contains(key)? {
-                let sum = t.add_number(key, by)?;
-                if removes_zero && sum == 0 {
-                    t.remove(key)?;
-                }
+            if initial != 0 && !t.contains(key)? {
+                let sum = initial.checked_add(by).ok_or_else(too_far)?;
+                own.with_flags(table, COUNTER, |flags| {
+                    t.set_with(key, sum.to_string(), Attributes { expiry, flags })
+                })?;
                 return Ok(sum);
             }
-            let sum = initial.checked_add(by).ok_or_else(too_far)?;
-            if !(removes_zero && sum == 0 && initial == 0) {
-                create_counter(own, table, t, (key, sum, expiry))?;
-            }
-            Ok(sum)
+            own.with_flags(table, COUNTER, |flags| {
+                let attributes = Attributes { expiry, flags };
+                t.add_number_with(
+                    key,
+                    by,
+                    NumberOptions {
+                        attributes,
+                        remove_zero: removes_zero,
+                    },
+                )
+            })
         })
     }
 
@@ -170,19 +175,6 @@ impl Transaction {
         self.is_of_this_thread(py)?;
         self.open.with(py, Option::take).ok_or_else(|| ended(py))
     }
-}
-
-/// Creates a counter. `add_number` would give it no kind.
-fn create_counter(
-    own: &Table,
-    table: &tavola::Table,
-    transaction: &mut tavola::Transaction<'_>,
-    (key, sum, expiry): (&[u8], i64, Expiry),
-) -> tavola::Result<()> {
-    let text = sum.to_string();
-    own.with_flags(table, COUNTER, |flags| {
-        transaction.set_with(key, &text, Attributes { expiry, flags })
-    })
 }
 
 #[cold]

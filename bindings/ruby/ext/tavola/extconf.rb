@@ -26,7 +26,7 @@ unless lib
         'TAVOLA_INCLUDE_DIR to the folders that hold them.'
 end
 
-# Ruby 3.3 and newer may move a thread to another thread of the system.
+# Ruby may move a thread to another thread of the system. From 3.4 on it can be told not to.
 have_func('rb_thread_lock_native_thread', 'ruby/thread.h')
 
 $VPATH << '$(srcdir)'

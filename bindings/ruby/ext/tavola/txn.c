@@ -19,7 +19,7 @@ typedef struct {
 } txn_handle;
 
 static VALUE txn_class;
-static ID id_ttl_tags[2], id_counting[3];
+static ID id_ttl_tags[2], id_counting[3], id_timeout;
 
 static void mark(void *user) {
   txn_handle *handle = user;
@@ -100,10 +100,54 @@ static void begin_with_turn(running *run) {
 
 static void *commit_now(void *user) {
   running *run = user;
-  tavola_txn *txn = run->txn->txn;
-  run->txn->txn = NULL;
-  run->status = tavola_txn_commit(txn);
+  run->status = tavola_txn_try_commit(run->txn->txn);
   return NULL;
+}
+
+// Commits, also when another process keeps a lock for some time.
+static void commit(running *run) {
+  do {
+    if (run->txn->changes > TVL_SHORT_BATCH) {
+      tvl_without_gvl(commit_now, run);
+    } else {
+      commit_now(run);
+    }
+  } while (run->status == TAVOLA_ERR_BUSY &&
+           tvl_busy_again(run->table, run->handle, &run->waited_ms));
+  tvl_check(run->status);
+}
+
+// How a block is left, of which Ruby's headers for extensions say nothing.
+enum { BY_RETURN = 1, BY_BREAK = 2, BY_RAISE = 6 };
+
+static bool is_timeout(VALUE error) {
+  if (!rb_const_defined(rb_cObject, id_timeout)) return false;
+  return RTEST(rb_obj_is_kind_of(error, rb_path2class("Timeout::Error")));
+}
+
+// Whether the block was left for what it has read. Signals, `exit`, Thread#kill and Timeout come
+// from elsewhere; Timeout also by `throw`.
+static bool is_own_decision(int state) {
+  if (state != BY_RAISE) return state == 0 || state == BY_RETURN || state == BY_BREAK;
+  VALUE error = rb_errinfo();
+  return (RTEST(rb_obj_is_kind_of(error, rb_eStandardError)) && !is_timeout(error)) ||
+         RTEST(rb_obj_is_kind_of(error, rb_eSysStackError)) ||
+         RTEST(rb_obj_is_kind_of(error, rb_eScriptError));
+}
+
+// Whether a block that changes nothing has seen keys as they were at one moment. If it is not known
+// because a lock is not free, the block counts.
+static bool is_valid(running *run, int state) {
+  tavola_status status;
+  VALUE error = state == BY_RAISE ? rb_errinfo() : Qnil;
+  bool may_wait = state == 0 || state == BY_RAISE;
+  do {
+    status = tavola_txn_validate(run->txn->txn);
+  } while (status == TAVOLA_ERR_BUSY && may_wait &&
+           tvl_busy_again(run->table, run->handle, &run->waited_ms));
+  if (state == BY_RAISE) rb_set_errinfo(error);
+  RB_GC_GUARD(error);
+  return status != TAVOLA_CONFLICT;
 }
 
 static VALUE run_block(VALUE user) {
@@ -114,17 +158,23 @@ static VALUE run_block(VALUE user) {
     begin_now(run);
   }
   tvl_check(run->status);
-  VALUE value = rb_yield(run->object);
-  if (run->txn->is_aborted) return Qnil;
-  // A child that was forked in the block has a copy, which is not to be done a second time.
-  if (run->txn->pid != getpid()) raise_ended();
-  if (run->txn->changes > TVL_SHORT_BATCH) {
-    tvl_without_gvl(commit_now, run);
-  } else {
-    commit_now(run);
+  int state = 0;
+  VALUE value = rb_protect(rb_yield, run->object, &state);
+  bool is_own = run->txn->pid == getpid();
+  if (state == 0 && !run->txn->is_aborted) {
+    // A child that was forked in the block has a copy, which is not to be done a second time.
+    if (!is_own) raise_ended();
+    commit(run);
+    return value;
   }
-  if (run->status != TAVOLA_ERR_BUSY) tvl_check(run->status);
-  return value;
+  if (is_own && is_own_decision(state) && !is_valid(run, state)) {
+    run->status = TAVOLA_CONFLICT;
+    // With the turn, it becomes the cause of the conflict's exception.
+    if (run->begin != TAVOLA_BEGIN_TURN || state != BY_RAISE) rb_set_errinfo(Qnil);
+    return Qnil;
+  }
+  if (state != 0) rb_jump_tag(state);
+  return Qnil;
 }
 
 static VALUE end_block(VALUE user) {
@@ -158,13 +208,9 @@ static VALUE table_run_transaction(VALUE self, VALUE begin) {
     VALUE value = run_once(&run);
     RB_GC_GUARD(run.object);
     if (run.status == TAVOLA_OK) return value;
-    if (run.status == TAVOLA_CONFLICT) {
-      if (wanted == TAVOLA_BEGIN_TURN) tvl_raise_conflict();
-      rb_thread_check_ints();
-    } else if (wanted == TAVOLA_BEGIN_TURN ||
-               !tvl_busy_again(self, run.handle, &run.waited_ms)) {
-      tvl_raise(run.status);
-    }
+    if (wanted == TAVOLA_BEGIN_TURN) tvl_raise_conflict();
+    rb_set_errinfo(Qnil);
+    rb_thread_check_ints();
   }
 }
 
@@ -369,6 +415,7 @@ static VALUE txn_is_ended(VALUE self) {
 void tvl_init_txn(void) {
   id_ttl_tags[0] = rb_intern("ttl");
   id_ttl_tags[1] = rb_intern("tags");
+  id_timeout = rb_intern("Timeout");
   id_counting[0] = rb_intern("initial");
   id_counting[1] = rb_intern("ttl");
   id_counting[2] = rb_intern("remove_zero");

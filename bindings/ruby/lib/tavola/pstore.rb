@@ -1,16 +1,19 @@
 # frozen_string_literal: true
 
 require 'tavola'
+require_relative 'pstore/roots'
 
 module Tavola
   # Ruby's PStore in shared memory: the same calls, between processes, without writing a file each
-  # time. A reader never waits for a writer.
+  # time.
   #
-  # All roots together are one value of a table, stored with Marshal under one key; so a transaction
-  # costs as much as all its roots, as with PStore. A transaction that writes holds a lock of the
-  # table ({Table#lock}) and stores the value with compare-and-swap, so nothing is lost when a
-  # process dies: its transaction has not happened. Marshal can run code that the writer of the
-  # table chose.
+  # Each root is a key of a table, stored with Marshal, so a transaction costs as much as the roots
+  # that it uses. Objects that two roots share become two. Marshal can run code that the writer of
+  # the table chose.
+  #
+  # A transaction is one of the table ({Table#transaction}): all of its changes happen at once, also
+  # if the process is killed. It runs once, and has the turn of the table meanwhile, so transactions
+  # come one after the other in all processes, as those of PStore do.
   #
   # A table in `/dev/shm` is gone after a restart of the machine. A path on a disk survives it, but
   # a power cut can lose what was written last, with `ultra_safe` as well as without.
@@ -24,11 +27,9 @@ module Tavola
     class Error < StandardError
     end
 
-    # The key of the value.
-    KEY = 'pstore'
-    FLAGS = 0x54130000
-    LOCK = 'pstore transaction'
-    private_constant :FLAGS, :LOCK
+    # So many roots are taken over by one transaction.
+    IMPORTED = 10_000
+    private_constant :IMPORTED
 
     # PStore writes a new file and renames it when this is true. A table is written in one step
     # anyway, so it changes nothing here.
@@ -56,7 +57,9 @@ module Tavola
       raise Error, 'PStore file seems to be corrupted.' unless roots.is_a?(Hash)
 
       new(name).tap do |store|
-        store.transaction { roots.each { |root, value| store[root] = value } }
+        roots.each_slice(IMPORTED) do |some|
+          store.transaction { some.each { |root, value| store[root] = value } }
+        end
       end
     end
 
@@ -129,7 +132,7 @@ module Tavola
     #   store.transaction { store.keys } # => []
     def roots
       in_transaction
-      @roots.keys
+      @roots.names
     end
     alias keys roots
 
@@ -182,13 +185,14 @@ module Tavola
     end
 
     # Runs the block as one transaction: its changes are stored together at its end, or not at all
-    # after {#abort} or an exception. Transactions that write come one after the other, in all
-    # processes; those that only read wait for nobody.
+    # after {#abort} or an exception. Transactions come one after the other, in all processes. One
+    # that only reads sees all roots as they were at one moment.
     #
     # @param read_only [Boolean]
     # @yield [store]
     # @return [Object] the value of the block
-    # @raise [Error] a transaction in a transaction
+    # @raise [Error] a transaction in a transaction; or another program has changed a root by other
+    #   calls than those of PStore
     # @example
     #   store = Tavola::PStore.new('settings')
     #   store.transaction { |own| own[:a] = 1 }
@@ -199,8 +203,13 @@ module Tavola
       begin
         @read_only = read_only
         @abort = false
-        read_only ? read(&block) : table.lock(LOCK) { write(&block) }
+        in_turn(read_only ? existing_table : table, &block)
+      rescue ConflictError
+        raise Error, 'the store was changed during the transaction; run it again'
+      rescue ReentrantError
+        raise Error, 'nested transaction'
       ensure
+        @roots = nil
         @lock.unlock
       end
     end
@@ -232,54 +241,30 @@ module Tavola
       @table = Tavola.open(@name)
     end
 
-    def read
-      bytes, = read_table&.get_bytes(KEY)
-      @roots = load(bytes)
-      run { yield(self) }
-    end
-
     # A store that only reads does not create the table.
-    def read_table
+    def existing_table
       @table ? table : (@table = Tavola.open(@name, create: false))
     rescue NoTableError
       nil
     end
 
-    def write
-      bytes, _flags, token = @table.gets_bytes(KEY)
-      @roots = load(bytes)
-      value = run { yield(self) }
-      save(bytes, token) unless @abort
-      value
+    def in_turn(table, &block)
+      return run(NoRoots.new, &block) unless table
+
+      table.transaction(once: true) do |t|
+        roots = Roots.new(t)
+        value = run(roots, &block)
+        t.abort if @abort
+        roots.save unless @read_only
+        value
+      end
     end
 
-    def run
+    def run(roots)
       value = nil
-      catch(:pstore_abort_transaction) { value = yield }
+      @roots = roots
+      catch(:pstore_abort_transaction) { value = yield(self) }
       value
-    end
-
-    # The lock makes the swap succeed, unless its time has passed or another program writes the key.
-    def save(old, token)
-      bytes = dump(@roots)
-      return if bytes == old
-
-      is_saved = token ? @table.cas_bytes(KEY, bytes, FLAGS, token)
-                       : @table.add_bytes(KEY, bytes, FLAGS)
-      raise Error, 'the store was changed during the transaction; run it again' unless is_saved
-    end
-
-    def load(bytes)
-      return {} if bytes.nil?
-
-      roots = Marshal.load(bytes)
-      raise Error, 'PStore file seems to be corrupted.' unless roots.is_a?(Hash)
-
-      roots
-    end
-
-    def dump(roots)
-      Marshal.dump(roots)
     end
   end
 end

@@ -43,12 +43,17 @@ impl Workshop {
                 file,
                 probe,
                 absent,
+                binding,
             } => {
                 let program = in_path(interpreter).ok_or(format!("there is no {interpreter}"))?;
-                succeeds(Command::new(&program).args(probe.split(" | ")))
-                    .map_err(|_| absent.to_owned())?;
+                let (before, after) = binding.map(built).unwrap_or_default();
+                let mut probing = Command::new(&program);
+                probing.args(&before).args(probe.split(" | ")).args(&after);
+                succeeds(&mut probing).map_err(|_| absent.to_owned())?;
                 let mut args = options(interpreter, "256M");
+                args.extend(before);
                 args.push(self.sources.join(file).into_os_string());
+                args.extend(after);
                 (program, args)
             }
         };
@@ -142,6 +147,46 @@ pub(super) fn options(interpreter: &str, apcu_room: &str) -> Vec<OsString> {
         .into_iter()
         .map(Into::into)
         .collect()
+}
+
+/// Arguments of an interpreter, before and after its file, for the build of a binding in the
+/// checkout that has this program; none if it is not built. Then an installed one is used.
+fn built(binding: &str) -> (Vec<OsString>, Vec<OsString>) {
+    let program = std::env::current_exe().unwrap_or_default();
+    // The program is in target/release.
+    let mut above = program.ancestors().skip(2);
+    let (Some(target), Some(root)) = (above.next(), above.next()) else {
+        return Default::default();
+    };
+    let made = target.join("bindings").join(binding);
+    let own = root.join("bindings").join(binding);
+    let option = |option: &str, path: PathBuf| {
+        let mut text = OsString::from(option);
+        text.push(path);
+        text
+    };
+    match binding {
+        "php" if made.join("build/modules/tavola.so").is_file() => {
+            let file = option("extension=", made.join("build/modules/tavola.so"));
+            (vec!["-d".into(), file], Vec::new())
+        }
+        "ruby" => (
+            vec![
+                option("-I", own.join("lib")),
+                option("-I", made.join("lib")),
+            ],
+            Vec::new(),
+        ),
+        "perl" => {
+            let folders = ["build/blib/lib", "build/blib/arch"];
+            (
+                folders.map(|folder| option("-I", made.join(folder))).into(),
+                Vec::new(),
+            )
+        }
+        "python" => (Vec::new(), vec![own.join("python").into()]),
+        _ => Default::default(),
+    }
 }
 
 /// The name that programs ask for libtavola by; its own build gives it.

@@ -66,6 +66,8 @@ pub enum Start {
         probe: &'static str,
         /// What to say when they do not.
         absent: &'static str,
+        /// The folder below `bindings` whose build it uses, if it uses one.
+        binding: Option<&'static str>,
     },
 }
 
@@ -169,10 +171,12 @@ fn parse(name: &'static str, facts: &[facts::Fact]) -> Option<Peer> {
                     file,
                     probe: "",
                     absent: "",
+                    binding: None,
                 };
             }
             ("probe", Start::Script { probe, .. }) => *probe = value,
             ("absent", Start::Script { absent, .. }) => *absent = value,
+            ("binding", Start::Script { binding, .. }) => *binding = Some(value),
             ("server", _) => peer.server = Some(serde_json::from_value(value.into()).ok()?),
             ("transport", _) => {
                 let transport = value.to_lowercase().into();

@@ -110,9 +110,14 @@ pub(super) struct Write<'a, K, V> {
 }
 
 impl<'a, K: Bytes, V: Bytes> Write<'a, K, V> {
-    pub(super) fn new(table: &'a Table, sizes: (usize, usize), batch: usize) -> Self {
-        let value = V::blank(sizes.1);
-        let pairs = vec![(K::blank(sizes.0), value.clone()); batch];
+    pub(super) fn new(
+        table: &'a Table,
+        key_bytes: usize,
+        value_bytes: usize,
+        batch: usize,
+    ) -> Self {
+        let value = V::blank(value_bytes);
+        let pairs = vec![(K::blank(key_bytes), value.clone()); batch];
         Self {
             table,
             generation: 0,

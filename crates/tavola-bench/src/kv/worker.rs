@@ -134,8 +134,9 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
         table.ok_or_else(|| Error::worker("it was given no table"))
     }
 
-    fn sizes(&self) -> (usize, usize) {
-        (self.setup.key_bytes, self.setup.value_bytes)
+    /// Returns what sets keys, so many at once.
+    fn write_of<'t>(&self, table: &'t Table, batch: usize) -> Write<'t, K, V> {
+        Write::new(table, self.setup.key_bytes, self.setup.value_bytes, batch)
     }
 
     fn run(&self, run: &Run) -> Result<Done> {
@@ -154,7 +155,7 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
                 newest,
             },
         );
-        let mut write = Write::<K, V>::new(table, self.sizes(), run.batch);
+        let mut write = self.write_of(table, run.batch);
         match run.phase {
             Phase::Put | Phase::Over => self.rounds(run, &mut write, |write, round| {
                 write.set_generation(run.writes + round);
@@ -227,7 +228,7 @@ impl<K: Bytes, V: Bytes> Worker<K, V> {
     fn hammer(&self, generation: u64, lines: &mut Lines) -> Result<Done> {
         let table = self.table()?;
         let stop = AtomicBool::new(false);
-        let mut write = Write::<K, V>::new(table, self.sizes(), 1);
+        let mut write = self.write_of(table, 1);
         write.set_generation(generation);
         let mut key = K::blank(self.setup.key_bytes);
         key.fill(KeyWords::new(self.setup.key_bytes).of(0));

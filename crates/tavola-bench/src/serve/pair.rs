@@ -101,7 +101,7 @@ pub(super) struct Seat {
 /// A client process, as the leader sees it.
 pub(super) type Client = Crew<Job, Done>;
 
-fn client(cpu: usize, address: &Listening, (keys, value_bytes): (u64, usize)) -> Result<Client> {
+fn client(cpu: usize, address: &Listening, keys: u64, value_bytes: usize) -> Result<Client> {
     let mut client = Crew::new("serve");
     let setup = Setup {
         leader_pid: std::process::id(),
@@ -121,8 +121,9 @@ impl Seat {
         let folder = Folder::new()?;
         let cpus = places.server_cpus(config.threads);
         let server = Server::start(config, side, transport, cpus, &folder, MEMORY_MIB)?;
-        let size = (config.keys, config.value_bytes);
-        let mut client = client(places.client, server.address(transport)?, size)?;
+        let (keys, value_bytes) = (config.keys, config.value_bytes);
+        let address = server.address(transport)?;
+        let mut client = client(places.client, address, keys, value_bytes)?;
         drop(folder);
         client.prepare(0, &Job::Fill { both: true })?;
         Ok(Self { server, client })
@@ -197,8 +198,12 @@ fn memory(config: &Config, sides: &[Side], places: &Places) -> Result<Value> {
         let folder = Folder::new()?;
         let cpus = places.server_cpus(config.threads);
         let server = Server::start(config, side, unix, cpus, &folder, memory_mib)?;
-        let size = (config.items, ITEM_BYTES);
-        let mut client = client(places.client, server.address(unix)?, size)?;
+        let mut client = client(
+            places.client,
+            server.address(unix)?,
+            config.items,
+            ITEM_BYTES,
+        )?;
         drop(folder);
         let empty_bytes = server.memory_bytes()?;
         client.prepare(0, &Job::Fill { both: false })?;

@@ -43,6 +43,8 @@ mod cache;
 
 mod resize;
 
+mod durable;
+
 mod key_watch;
 
 pub(crate) mod tags;

@@ -81,21 +81,32 @@ pub unsafe extern "C" fn tavola_add_number_with(
     entry(|| {
         let (table, key) = (given!(handle table), given!(bytes key, key_len));
         let now = given!(maybe now);
-        let options = match options.is_null() {
-            true => tavola_number_options::new(),
-            false => given!(sized options),
-        };
-        if options.remove_zero > 1 || options.reserved != 0 {
-            return Err(Failure::argument(
-                "`remove_zero` of number options is 0 or 1, and `reserved` is 0",
-            ));
-        }
-        let options = NumberOptions {
-            // SAFETY: the caller's promise.
-            attributes: unsafe { attributes_of(options.attributes) }?,
-            remove_zero: options.remove_zero != 0,
-        };
+        // SAFETY: the caller's promise.
+        let options = unsafe { options_of(options) }?;
         now.put(table.inner.add_number_with(key, by, options)?);
         OK
+    })
+}
+
+/// Returns the options of a number; the defaults if `options` is NULL.
+///
+/// # Safety
+/// CAPI-1 of `given.rs`.
+pub(super) unsafe fn options_of(
+    options: *const tavola_number_options,
+) -> Result<NumberOptions, Failure> {
+    let options = match options.is_null() {
+        true => tavola_number_options::new(),
+        false => given!(sized options),
+    };
+    if options.remove_zero > 1 || options.reserved != 0 {
+        return Err(Failure::argument(
+            "`remove_zero` of number options is 0 or 1, and `reserved` is 0",
+        ));
+    }
+    Ok(NumberOptions {
+        // SAFETY: the caller's promise.
+        attributes: unsafe { attributes_of(options.attributes) }?,
+        remove_zero: options.remove_zero != 0,
     })
 }

@@ -1,12 +1,13 @@
 //! Transactions: changes of several keys that happen at once.
 
 mod run;
+mod with;
 
 use super::tags::{tags_of, tavola_tags};
 use super::tavola_table;
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::buffer::tavola_buffer;
-use crate::entry::{OK, entry, found};
+use crate::entry::{Answer, OK, entry, found};
 use crate::given::{close, given};
 use crate::status::{Failure, tavola_status};
 use std::ffi::c_void;
@@ -394,21 +395,86 @@ pub unsafe extern "C" fn tavola_txn_roll_back_to(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_txn_commit(txn: *mut tavola_txn) -> tavola_status {
     entry(|| {
-        if matches!(given!(buffer txn).held, Held::Lent(_)) {
-            return Err(Failure::argument(
-                "the function of a transaction does not commit it; return 0",
-            ));
-        }
+        needs_own(given!(buffer txn))?;
         // SAFETY: the caller's promise: it came from `tavola_txn_begin` and is used no more.
-        let tavola_txn { held, _table } = *unsafe { Box::from_raw(txn) };
-        let is_committed = match held {
-            Held::Own(own) => own.commit()?,
-            Held::Lent(_) => false,
-        };
-        Ok(match is_committed {
-            true => tavola_status::TAVOLA_OK,
-            false => tavola_status::TAVOLA_CONFLICT,
-        })
+        let mut txn = unsafe { Box::from_raw(txn) };
+        is_valid(txn.inner().try_commit()?)
+    })
+}
+
+/// Commits a transaction as `tavola_txn_commit` does, but does not close it: after
+/// `TAVOLA_ERR_BUSY` the caller may try again. `tavola_txn_abort` closes it.
+///
+/// # Examples
+/// ```c
+/// tavola_txn *txn = NULL;
+/// tavola_status status = TAVOLA_ERR_BUSY;
+/// tavola_set_lock_timeout(table, 50);
+/// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+/// tavola_txn_set(txn, TAVOLA_STR("name"), TAVOLA_STR("alice"));
+/// while ((status = tavola_txn_try_commit(txn)) == TAVOLA_ERR_BUSY) {
+///   puts("another process keeps a lock");
+/// }
+/// tavola_txn_abort(txn);
+/// ```
+///
+/// # Errors
+/// As `tavola_txn_commit`.
+///
+/// # Concurrency
+/// As `tavola_txn_commit`.
+///
+/// # Crash
+/// As `tavola_txn_commit`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_txn_try_commit(txn: *mut tavola_txn) -> tavola_status {
+    entry(|| {
+        let txn = given!(buffer txn);
+        needs_own(txn)?;
+        is_valid(txn.inner().try_commit()?)
+    })
+}
+
+/// Returns `TAVOLA_OK` if the transaction has seen all keys as they were at one moment, and
+/// `TAVOLA_CONFLICT` if not: then a failure that follows from what it has read does not count.
+///
+/// # Examples
+/// ```c
+/// tavola_txn *txn = NULL;
+/// bool has_both = false;
+/// tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn);
+/// has_both = tavola_txn_contains(txn, TAVOLA_STR("a")) == TAVOLA_OK &&
+///            tavola_txn_contains(txn, TAVOLA_STR("b")) == TAVOLA_OK;
+/// if (!has_both && tavola_txn_validate(txn) == TAVOLA_OK) {
+///   puts("at one moment, one of them was missing");
+/// }
+/// tavola_txn_abort(txn);
+/// ```
+///
+/// # Errors
+/// As `tavola_view_keys`.
+///
+/// # Concurrency
+/// Takes the locks of the shards of all keys that were read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_txn_validate(txn: *mut tavola_txn) -> tavola_status {
+    entry(|| is_valid(given!(buffer txn).inner().validate()?))
+}
+
+/// The library itself ends the transaction of a function that it runs.
+fn needs_own(txn: &tavola_txn) -> Result<(), Failure> {
+    match txn.held {
+        Held::Own(_) => Ok(()),
+        Held::Lent(_) => Err(Failure::argument(
+            "the function of a transaction does not commit it; return 0",
+        )),
+    }
+}
+
+fn is_valid(is_valid: bool) -> Answer {
+    Ok(match is_valid {
+        true => tavola_status::TAVOLA_OK,
+        false => tavola_status::TAVOLA_CONFLICT,
     })
 }
 

@@ -12,6 +12,7 @@ static void changes(tavola_table *table) {
   char bytes[64];
   tavola_buffer value = TAVOLA_BUFFER(bytes, sizeof bytes);
   tavola_attributes hour = TAVOLA_INIT(tavola_attributes), found = TAVOLA_INIT(tavola_attributes);
+  tavola_number_options counter = TAVOLA_INIT(tavola_number_options);
   int64_t now = 0;
   uint32_t savepoint = 9, later = 9;
   tavola_txn *txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
@@ -31,6 +32,21 @@ static void changes(tavola_table *table) {
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("n"), 1, NULL));
   CHECK(now == -3);
   CHECK_IS(TAVOLA_ERR_NOT_A_COUNTER, tavola_txn_add_number(txn, TAVOLA_STR("flags"), 1, &now));
+  counter.attributes = &hour;
+  CHECK_IS(TAVOLA_EXISTS,
+           tavola_txn_add_with(txn, TAVOLA_STR("a"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_with(txn, TAVOLA_STR("w"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND,
+           tavola_txn_replace_with(txn, TAVOLA_STR("none"), TAVOLA_STR("2"), &hour, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_replace_with(txn, TAVOLA_STR("w"), TAVOLA_STR("5"), NULL, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_txn_get(txn, TAVOLA_STR("w"), &value, &found));
+  CHECK(found.flags == 0);
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_number_with(txn, TAVOLA_STR("k"), 4, &counter, &now));
+  CHECK_IS(TAVOLA_OK, tavola_txn_get(txn, TAVOLA_STR("k"), &value, &found));
+  CHECK(now == 4 && found.flags == 7 && found.ttl_ms > 0);
+  counter.remove_zero = 1;
+  CHECK_IS(TAVOLA_OK, tavola_txn_add_number_with(txn, TAVOLA_STR("k"), -4, &counter, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_txn_contains(txn, TAVOLA_STR("k")));
   CHECK_IS(TAVOLA_OK, tavola_txn_savepoint(txn, &savepoint));
   CHECK_IS(TAVOLA_OK, tavola_txn_remove(txn, TAVOLA_STR("a")));
   CHECK_IS(TAVOLA_NOT_FOUND, tavola_txn_remove(txn, TAVOLA_STR("a")));
@@ -64,6 +80,36 @@ static void conflicts(tavola_table *table) {
   tavola_txn_abort(begin(table, TAVOLA_BEGIN_TURN));
 }
 
+// A transaction knows whether it has seen keys as they were at one moment.
+static void validates(tavola_table *table) {
+  tavola_txn *txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
+  CHECK_IS(TAVOLA_OK, tavola_txn_set(txn, TAVOLA_STR("d"), TAVOLA_STR("new")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, TAVOLA_STR("a"), TAVOLA_STR("one key")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_validate(txn));
+  CHECK_IS(TAVOLA_CONFLICT, tavola_txn_try_commit(txn));
+  tavola_txn_abort(txn);
+  txn = begin(table, TAVOLA_BEGIN_OPTIMISTIC);
+  CHECK_IS(TAVOLA_OK, tavola_txn_set(txn, TAVOLA_STR("d"), TAVOLA_STR("new")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("b")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_validate(txn));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_try_commit(txn));
+  CHECK(has(table, "d", "new"));
+  // It has no changes any more.
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_try_commit(txn));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, TAVOLA_STR("d")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("a")));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, TAVOLA_STR("a"), TAVOLA_STR("two keys")));
+  CHECK_IS(TAVOLA_OK, tavola_txn_contains(txn, TAVOLA_STR("b")));
+  CHECK_IS(TAVOLA_CONFLICT, tavola_txn_validate(txn));
+  tavola_txn_abort(txn);
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_txn_validate(NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_txn_try_commit(NULL));
+}
+
 struct asked {
   int runs;
   int returns;
@@ -76,6 +122,7 @@ static int32_t body(void *user, tavola_txn *txn) {
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("x"), 1, NULL));
   CHECK_IS(TAVOLA_OK, tavola_txn_add_number(txn, TAVOLA_STR("y"), 1, NULL));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_txn_commit(txn));
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_txn_try_commit(txn));
   tavola_txn_abort(txn);
   if (asked->table != NULL && asked->runs == 1) {
     CHECK_IS(TAVOLA_OK, tavola_add_number(asked->table, TAVOLA_STR("x"), 10, NULL));
@@ -113,6 +160,7 @@ int main(void) {
   CHECK_IS(TAVOLA_OK, tavola_create("transactions", NULL, &table));
   changes(table);
   conflicts(table);
+  validates(table);
   runs(table);
   check_clean(table);
   // A transaction keeps its table open.

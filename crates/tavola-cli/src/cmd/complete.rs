@@ -1,7 +1,7 @@
 //! `tavola __complete`: what may come next in a command line, for the scripts of `completions`.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use tavola::{Options, names};
 
 use crate::args::options;
 use crate::cli;
+use crate::durable;
 use crate::error::CliError;
 use crate::output::Output;
 use tavola_program::stack::on_large_stack;
@@ -82,8 +83,8 @@ pub fn candidates(
 
 fn tables(prefix: &[u8]) -> Vec<Vec<u8>> {
     let paths = names::list().unwrap_or_default();
-    let names = paths.iter().filter_map(|path| path.file_name());
-    let names = names.map(|name| name.as_bytes().to_vec());
+    let names = paths.iter().filter_map(|path| durable::name_of(path));
+    let names = names.map(OsStringExt::into_vec);
     names.filter(|name| name.starts_with(prefix)).collect()
 }
 

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use tavola::Durability;
+
 use crate::args::{self, TableArg, warn_of};
+use crate::durable;
 use crate::error::CliError;
 use crate::rights::RightsArgs;
 use crate::units;
@@ -18,9 +21,17 @@ Examples:
   tavola create sessions --ttl 30m       keys expire 30 minutes after they are set
   tavola create pairs --fixed 8,8        all keys and values have 8 bytes: 8 bytes less a key
   tavola create pages --capacity 1G      a cache: evicts keys when it is full
+  tavola create --durable /var/lib/app/users                a directory on disk
+  tavola create --durable ./users --sync 50ms    on disk within 50 ms of each write
 
 A new table takes almost no memory, whatever its --max-size is: that only
-reserves addresses. 'tavola set' makes a missing table, too, with these defaults.";
+reserves addresses. 'tavola set' makes a missing table, too, with these defaults.
+
+A durable table survives a restart of the machine. It is used in memory as others are; its
+changes are recorded in a directory, whose path is its name. --sync says what a write that
+has returned means for a power failure. With commit, the change is on disk. With a time,
+it is on disk that much later, as long as a process has the table open. With os, it is on
+disk when the system has written it. A process that is killed loses nothing in any case.";
 
 /// Make a table
 #[derive(clap::Args)]
@@ -34,6 +45,13 @@ pub struct Args {
     /// Make it a cache, which takes at most this much memory and evicts keys when it is full
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
+    /// Make it durable: TABLE is a directory, in which its files are
+    #[arg(long, conflicts_with_all = ["capacity", "group"])]
+    durable: bool,
+    /// When a change of a durable table is on disk: commit (before the write returns), a time
+    /// such as 50ms, or os [default: commit]
+    #[arg(long, value_name = "WHEN", requires = "durable", value_parser = durable::parse_policy)]
+    sync: Option<Durability>,
     #[command(flatten)]
     rights: RightsArgs,
     /// The number of parts, each with a lock; a power of two
@@ -74,6 +92,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     options = options.versions(args.versions);
     if let Some((key, value)) = args.fixed {
         options = options.fixed(key, value).uids(args.uids);
+    }
+    if args.durable {
+        durable::check_home(args.table.name())?;
+        options = options.durable(args.sync.unwrap_or_default());
     }
     warn_of(args.table.name());
     options.create(args.table.name())?;

@@ -1,10 +1,12 @@
 //! `tavola doctor`: looks at the machine and at all tables, and says what to do.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 use tavola::names;
 
+use crate::durable;
 use crate::error::CliError;
 use crate::health::{self, Finding, Level};
 use crate::output::Output;
@@ -14,23 +16,29 @@ Examples:
   tavola doctor
   tavola doctor --json | jq '.findings[] | select(.level == \"attention\")'
   TAVOLA_DIR=/mnt/tables tavola doctor
+  tavola doctor /var/lib/app/users       a durable table, too
 
 Looks at the directory and its rights, the room on its file system, limits of this
 process, huge pages, and every table in the directory: its format, its fill, and
-processes that died while attached. Changes nothing. Exit code 1 when something
-needs attention.";
+processes that died while attached. Of a durable table also: the file system of its
+directory and the room there, the state of its journal. Changes nothing. Exit code 1 when
+something needs attention.";
 
 /// Look at this machine and at all tables, and say what to do
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// Durable tables to look at, too: their files are verified if the memory is gone
+    #[arg(value_name = "DIR")]
+    homes: Vec<OsString>,
     /// The findings as one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let findings = health::examine(&names::directory());
+    let homes: Result<Vec<_>, _> = args.homes.iter().map(|home| durable::home(home)).collect();
+    let findings = health::examine(&names::directory(), &homes?);
     let wrong = findings
         .iter()
         .filter(|finding| finding.level == Level::Attention)

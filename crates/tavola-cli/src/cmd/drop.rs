@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use tavola::Error;
 
 use crate::args::options;
+use crate::durable;
 use crate::error::CliError;
 use crate::output::printable;
 use crate::units;
@@ -15,9 +16,12 @@ const EXAMPLES: &str = "\
 Examples:
   tavola drop sessions
   tavola drop scratch --if-exists     no error if it is missing
+  tavola drop /var/lib/app/users      a durable table, with its files
 
 Processes that have the table open can use it until they close it. A process that opens
-the name later gets a new table.";
+the name later gets a new table. Of a durable table, the files in its directory are
+removed, and the directory if nothing else is in it; processes that have it open cannot
+write any more.";
 
 /// Remove tables and all their keys
 #[derive(clap::Args)]
@@ -33,6 +37,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for name in &args.tables {
+        durable::refuse_memory(name)?;
         let users = other_users(name);
         match options().remove(name) {
             Err(Error::NotFound { .. }) if args.if_exists => {}

@@ -11,9 +11,11 @@ use tavola::{Error, names};
 
 use crate::args::{options, warn_of};
 use crate::cmd::serve::is_of_this_machine;
+use crate::durable;
 use crate::error::CliError;
 use crate::{interrupt, output};
 
+mod durability;
 mod http;
 mod metrics;
 mod openmetrics;
@@ -146,8 +148,13 @@ impl Tables {
     fn read_all_tables(&mut self) -> Result<Vec<NamedFigures>, Error> {
         let mut tables = Vec::new();
         for path in names::list()? {
-            let label = label(path.file_name().unwrap_or_default().as_bytes());
-            tables.push((label, read_table(&path.into_os_string()).1));
+            let table = options().open_read_only(&path);
+            let name = match &table {
+                Ok(table) => durable::label_of(table, &path),
+                Err(_) => path.file_name().unwrap_or_default().to_os_string(),
+            };
+            let figures = table.and_then(|table| TableFigures::at(&table));
+            tables.push((label(name.as_bytes()), figures));
         }
         let there: BTreeSet<String> = tables.iter().map(|(label, _)| label.clone()).collect();
         self.seen.retain(|label| !there.contains(label));

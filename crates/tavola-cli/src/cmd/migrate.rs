@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use tavola::Migrated;
 
 use crate::args::{self, TableArg, warn_of};
+use crate::durable;
 use crate::error::CliError;
 use crate::output::{Output, printable};
 use crate::units::counted;
@@ -33,6 +34,13 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let (options, name) = (args::options(), args.table.name());
+    if let Some(home) = durable::home_of(name) {
+        return Err(CliError::Sentence(format!(
+            "{} is a durable table, whose memory has the format of the library that rebuilds it; \
+             there is nothing to migrate",
+            printable(home.as_os_str().as_encoded_bytes())
+        )));
+    }
     let done = match &args.new {
         Some(new) => {
             warn_of(new);

@@ -1,11 +1,13 @@
 //! `tavola rename`: gives a table another name.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use tavola::{Error, names};
 
 use crate::args::options;
+use crate::durable;
 use crate::error::CliError;
 
 const EXAMPLES: &str = "\
@@ -15,7 +17,8 @@ Examples:
 
 The rename is atomic. It fails if a table has the new name already. Processes that have
 the table open can continue to use it; they print a warning on standard error that its
-name is gone. Both names must be on the same file system; 'tavola copy' writes a table to
+name is gone. The directory of a durable table is renamed only if no process has it open.
+Both names must be on the same file system; 'tavola copy' writes a table to
 another one.";
 
 /// Rename a table, a queue or a log
@@ -31,6 +34,10 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    durable::refuse_memory(&args.from)?;
+    if durable::home_of(&args.from).is_some() && !args.to.as_bytes().contains(&b'/') {
+        durable::check_home(&args.to)?;
+    }
     options().rename(&args.from, &args.to).map_err(|error| {
         let other_system = Some(rustix::io::Errno::XDEV.raw_os_error());
         if !matches!(error, Error::Io { .. }) || error.os_error() != other_system {

@@ -10,6 +10,7 @@ use tavola::{Latencies, LiveKeys, Participant, Recent, Stats};
 use super::ls::tables;
 use crate::args::{TableArg, TablesArg};
 use crate::beside;
+use crate::durable;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units::{age, count, counted, keys_in_words, size};
@@ -65,6 +66,7 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
     participants.retain(|one| !one.is_this_process());
     let (keys, holders) = (table.live_keys()?, table.lock_holders()?);
     let (logs, depths) = (beside::logs(&table)?, beside::depths(&table)?);
+    let durable = table.durable_stats()?;
     let mut out = Output::new();
     if json {
         let mut document = json::document(&table, &stats, &participants, &logs);
@@ -72,13 +74,18 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
         document.insert("locked".to_string(), json::locked(&holders));
         document.insert("latencies".to_string(), json::latencies(&latencies));
         document.insert("queues".to_string(), json::queues(&depths));
+        document.insert("durable".to_string(), json::durable(durable.as_ref()));
         let shards = table.shard_stats()?;
         let shards = shards.iter().map(json::shard).collect();
         document.insert("each_shard".to_string(), Value::Array(shards));
         out.json(document)?;
     } else {
         out.line(format!("{}  ({})", name.label(), table.path().display()))?;
-        for (name, text) in summary(&stats, &keys, &latencies) {
+        let of_journal = durable.as_ref().map(durable::describe).unwrap_or_default();
+        for (name, text) in summary(&stats, &keys, &latencies)
+            .into_iter()
+            .chain(of_journal)
+        {
             out.line(format!("  {name:<13} {text}"))?;
         }
         for holder in &holders {

@@ -49,7 +49,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         // What cannot be read is among the findings.
         rows.extend(read(&table.label(), || table.open_to_read()).ok());
     }
-    let mut findings = health::examine(&names::directory());
+    let mut findings = health::examine(&names::directory(), &[]);
     findings.retain(|finding| finding.level == Level::Attention);
     let mut out = Output::new();
     match args.json {

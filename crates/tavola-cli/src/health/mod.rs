@@ -2,12 +2,15 @@
 
 mod cgroup;
 pub mod directory;
+pub mod durable;
 pub mod huge_pages;
 pub mod limits;
 pub mod logout;
 pub mod room;
 mod shared;
 pub mod tables;
+
+use std::path::{Path, PathBuf};
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +84,15 @@ impl Finding {
     }
 }
 
-/// Everything, in the order in which it is best read.
-pub fn examine(directory: &std::path::Path) -> Vec<Finding> {
+/// Everything, in the order in which it is best read. `homes` are directories of durable tables, in
+/// addition to those whose memory is in the directory.
+pub fn examine(directory: &Path, homes: &[PathBuf]) -> Vec<Finding> {
     let mut findings = directory::examine(directory);
     findings.extend(logout::examine(directory));
     findings.extend(room::examine(directory));
     findings.extend(limits::examine());
     findings.push(huge_pages::examine(directory));
     findings.extend(tables::examine(directory));
+    findings.extend(durable::examine(directory, homes));
     findings
 }

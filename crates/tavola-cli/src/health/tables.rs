@@ -8,6 +8,7 @@ use tavola::{Error, Table, names};
 use super::Finding;
 use super::cgroup::memory_limit_bytes;
 use crate::args::options;
+use crate::durable;
 use crate::output::printable;
 use crate::units::{counted, size};
 
@@ -41,11 +42,12 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn examine_one(path: &Path, is_table: bool, limit: Option<u64>) -> Vec<Finding> {
-    let name = printable(path.file_name().unwrap_or_default().as_encoded_bytes()).into_owned();
-    match options()
-        .open_read_only(path)
-        .and_then(|table| examine_open(&name, &table, limit))
-    {
+    let mut name = printable(path.file_name().unwrap_or_default().as_encoded_bytes()).into_owned();
+    let opened = options().open_read_only(path);
+    if let Ok(table) = &opened {
+        name = printable(durable::label_of(table, path).as_encoded_bytes()).into_owned();
+    }
+    match opened.and_then(|table| examine_open(&name, &table, limit)) {
         Ok(findings) => findings,
         // Dropped since it was listed.
         Err(Error::NotFound { .. }) => Vec::new(),

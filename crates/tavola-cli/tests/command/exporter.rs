@@ -419,6 +419,10 @@ fn the_dashboard_asks_for_what_is_there() {
     shell.run(["log", "create", "events"]).ok();
     shell.run(["queue", "create", "jobs"]).ok();
     make_damaged(&shell, "broken");
+    let home = shell.path().join("home").into_os_string();
+    // There is a warning, as the directory is in memory.
+    shell.run(["create".as_ref(), "--durable".as_ref(), home.as_os_str()]);
+    shell.run(["snapshot".as_ref(), home.as_os_str()]).text();
     let page = Exporter::start(&shell, &[]).page();
     let there: BTreeSet<&String> = page.samples.keys().map(|(name, _)| name).collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/grafana/tavola.json");

@@ -4,7 +4,12 @@ use std::fs;
 
 use crate::shell::Shell;
 
-const COMMANDS: [&str; 43] = [
+const COMMANDS: [&str; 48] = [
+    "sync",
+    "snapshot",
+    "journal",
+    "repair",
+    "keep",
     "get",
     "set",
     "add",

@@ -8,6 +8,7 @@ mod compute;
 mod containers;
 mod copy;
 mod doctor;
+mod durable;
 mod exporter;
 mod foreign;
 mod guidance;

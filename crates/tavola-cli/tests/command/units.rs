@@ -84,7 +84,7 @@ fn the_program_accepts_what_the_units_run() {
         );
         count += 1;
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::core::Core;
 use super::request::{Metadata, NEXT, WriteRequest};
 use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
-use crate::index::{Field, Why, change_field, publish_copy};
+use crate::index::locate::{Field, Why, change_field, publish_copy};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
 use crate::values::{Attributes, Expiry};
 use std::time::{Duration, SystemTime};

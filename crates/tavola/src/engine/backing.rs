@@ -10,7 +10,8 @@ use crate::alloc::{
     Chain, Need, find_orphans, free_orphans, give_back, provision, recompute_overhead,
 };
 use crate::error::{Error, Result, corrupt};
-use crate::layout::{BUCKETS, DIR_INLINE, large_split};
+use crate::index::locate::{SweepSize, allocate_directory, note_directory};
+use crate::layout::large_split;
 use crate::lock::Me;
 use crate::recover::reclaim;
 use crate::region::no_room;
@@ -38,21 +39,15 @@ impl Core {
                 self.back_outside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
             }
             Need::Journal { bytes } => self.make_room_in_journal(me, bytes),
-            // Whoever sends pieces sends them again.
+            // The caller that sends pieces sends them again.
             Need::Pieces => corrupt("the journal"),
         }
     }
 
     /// Backs a directory with memory before it doubles.
     fn back_directory(&self, shard: u32, entries: u32, me: Me) -> Result<()> {
-        let offset = self.region().dir_offset(shard, DIR_INLINE);
-        let len = u64::from(entries - DIR_INLINE) * 4;
-        self.region().allocate(offset, len).map_err(no_room)?;
-        let lock = self.lock(shard, me)?;
-        if lock.head.dir_backed.load(Ordering::Relaxed) < entries {
-            lock.head.dir_backed.store(entries, Ordering::Relaxed);
-        }
-        drop(lock);
+        allocate_directory(self.region(), shard, entries).map_err(no_room)?;
+        note_directory(&self.lock(shard, me)?, entries);
         recompute_overhead(self.region(), me)
     }
 
@@ -130,7 +125,7 @@ impl Core {
         find_orphans(self.region(), me);
         for _ in 0..RECLAIMS {
             for shard in 0..self.region().geometry().shards() {
-                self.sweep_shard(shard, me, Some(BUCKETS));
+                self.sweep_shard(shard, me, SweepSize::Large);
                 self.maintain_shard(shard, me, RECLAIM_MOVES, false)?;
             }
             if self.region().pool().free_count.load(Ordering::Relaxed)

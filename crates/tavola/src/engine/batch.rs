@@ -11,7 +11,7 @@
 use super::core::Core;
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::error::Result;
-use crate::index::{Ahead, NotesRead, Want};
+use crate::index::locate::{Ahead, NotesRead, Want};
 
 /// Keys of one wave: somewhat more than the processor can fetch lines for at once.
 pub(crate) const WAVE: usize = 32;

@@ -12,7 +12,7 @@ use crate::alloc::{
     reckon, set_capacity, within_reach,
 };
 use crate::error::{Error, Result};
-use crate::index::{Hash, NotesRead, Want, mark_accessed, read_seated};
+use crate::index::locate::{Hash, NotesRead, Want, mark_accessed, read_seated};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;

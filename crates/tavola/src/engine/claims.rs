@@ -15,7 +15,7 @@
 //! participant does not come back.
 
 use crate::alloc::Step;
-use crate::index::{Hash, Spot, find, of_value};
+use crate::index::locate::{Hash, Spot, find, of_value};
 use crate::layout::{LEASE_ENDS, LEASES, LeaseRecord, LeaseView};
 use crate::lock::{ShardLock, wake};
 use crate::region::Region;

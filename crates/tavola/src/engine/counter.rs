@@ -11,7 +11,7 @@ use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::{lengths, write_with_uid};
 use crate::alloc::{Step, can_count, decimal_u64, write_counter};
 use crate::error::{Error, Result};
-use crate::index::{New, Spot, Why, change_word, find, publish};
+use crate::index::locate::{New, Spot, Why, change_word, find, publish};
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, SHORT};
 

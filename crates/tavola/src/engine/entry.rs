@@ -3,7 +3,7 @@
 use super::core::Core;
 use crate::alloc::Shown;
 use crate::error::Result;
-use crate::index::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
+use crate::index::locate::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::values::{Details, Entry};
 

@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use crate::alloc::Shown;
-use crate::index::take_evicted;
+use crate::index::locate::take_evicted;
 use crate::values::Eviction;
 
 impl Core {

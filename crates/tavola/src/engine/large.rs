@@ -4,7 +4,7 @@
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans};
 use crate::error::Result;
-use crate::index::{Hash, Seat, Take, find};
+use crate::index::locate::{Hash, Seat, Take, find};
 use crate::lock::ShardLock;
 use crate::region::Pinned;
 use std::time::Duration;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::Table;
     use crate::alloc::Item;
-    use crate::index::Want;
+    use crate::index::locate::Want;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     const LEN: usize = 15 << 20;

@@ -3,8 +3,8 @@
 use super::core::Core;
 use crate::alloc::{GRACE_PERIOD_S, give_back};
 use crate::error::Result;
-use crate::index::{ClearCursor, ClearScope, clear_buckets, may_expire};
-use crate::layout::{BUCKETS, ExtentState, PAGE, PageWord};
+use crate::index::locate::{ClearCursor, ClearScope, SweepSize, clear_some, may_expire};
+use crate::layout::{ExtentState, PAGE, PageWord};
 use crate::lock::Me;
 use crate::sync::Ordering;
 use crate::values::Maintained;
@@ -13,8 +13,6 @@ use std::time::Duration;
 /// The size of a huge page.
 const HUGE: u64 = 2 << 20;
 const PAGES_OF_HUGE: u32 = (HUGE / PAGE) as u32;
-/// Buckets cleared under one hold of a shard's lock: about 200 keys.
-const CLEARED: usize = 32;
 /// Items that `compact` moves under one hold of a shard's lock.
 const MOVES: u32 = 64;
 /// Pages that `compact` and `maintain` give back in one call.
@@ -32,9 +30,7 @@ impl Core {
             |shard: &u32| which == ClearScope::All || may_expire(self.region().shard(*shard));
         for shard in (0..self.region().geometry().shards()).filter(may_have) {
             let mut cursor = ClearCursor::default();
-            while let Some(next) = self.locked(shard, me, |lock| {
-                clear_buckets(lock, cursor, CLEARED, which)
-            })? {
+            while let Some(next) = self.locked(shard, me, |lock| clear_some(lock, cursor, which))? {
                 cursor = next;
             }
         }
@@ -98,7 +94,7 @@ impl Core {
         let me = self.writer()?;
         self.check_name_now();
         for shard in 0..self.region().geometry().shards() {
-            self.sweep_shard(shard, me, Some(BUCKETS));
+            self.sweep_shard(shard, me, SweepSize::Large);
         }
         self.shrink(me)?;
         self.collapse_some(me, budget_bytes)

@@ -9,7 +9,7 @@ use super::core::Core;
 use super::request::{WriteCondition, WriteRequest};
 use crate::alloc::copy_with_field;
 use crate::error::{Error, Result};
-use crate::index::{Field, Why, change_field, publish_copy};
+use crate::index::locate::{Field, Why, change_field, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
 use crate::values::{Condition, MARKS, Marks, Stored};

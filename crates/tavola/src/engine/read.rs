@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use crate::error::Result;
-use crate::index::{Glanced, Hash, ToSlice, glance};
+use crate::index::locate::{Glanced, Hash, ToSlice, glance};
 
 impl Core {
     /// Reads a value into `out`; implements [`Table::get_into`](crate::Table::get_into).

@@ -11,7 +11,7 @@ use crate::alloc::{
     Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
 };
 use crate::error::{Error, Result};
-use crate::index::{Compacted, compact_some, evict};
+use crate::index::locate::{Compacted, compact_some, evict};
 use crate::layout::{LARGEST_BLOCK, Participant};
 use crate::lock::{Me, ShardLock, tallies};
 use crate::recover::recover;

@@ -2,7 +2,7 @@
 
 use super::claims::{Claim, end_of_changed};
 use crate::alloc::{Stamp, Step, Tags};
-use crate::index::{FoundKey, Hash, Spot, find};
+use crate::index::locate::{FoundKey, Hash, Spot, find};
 use crate::layout::Hint;
 use crate::lock::{Me, ShardLock};
 use crate::sync::Ordering;

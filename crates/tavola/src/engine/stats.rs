@@ -4,7 +4,8 @@ use super::core::Core;
 use super::recent::CallCounts;
 use crate::alloc::capacity;
 use crate::error::Result;
-use crate::layout::{BUCKETS, CLASSES, Class, PAGE, PageWord, SLOTS, ShardHead};
+use crate::index::locate::slots_in;
+use crate::layout::{CLASSES, Class, PAGE, PageWord, ShardHead};
 use crate::lock::{Me, identity_of, is_alive, members, tally};
 use crate::region::explained;
 use crate::sync::Ordering;
@@ -70,7 +71,7 @@ impl Core {
         for (half, word) in stats.uuid.chunks_exact_mut(8).zip(&superblock.uuid) {
             half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
         }
-        let slots = stats.segments * (BUCKETS * SLOTS) as u64;
+        let slots = slots_in(stats.segments);
         stats.index_load = if slots == 0 {
             0.0
         } else {

@@ -25,7 +25,9 @@ use super::core::Core;
 use super::request::{Metadata, WriteCondition};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
-use crate::index::{Hash, HintOf, New, Spot, Why, drop_key, find, publish, read_tag, tag_name};
+use crate::index::locate::{
+    Hash, HintOf, New, Spot, Why, drop_key, find, publish, read_tag, tag_name,
+};
 use crate::layout::{Hint, MOST_TAGS};
 use crate::values::Attributes;
 

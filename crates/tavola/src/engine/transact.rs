@@ -14,51 +14,23 @@
 
 use super::claims::{end_of, wake_at};
 use super::core::Core;
+use super::decide::Commit;
 use super::effort::Effort;
+use super::plan::{Change, Plan, SeenValue};
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
 use crate::error::{Error, Result, corrupt};
-use crate::index::{
-    Hash, New, Pending, Spot, find, finish, is_lost, of_value, pend, record_pending, undo,
-};
-use crate::journal::{Appended, Draft, Kind, is_kept, most_inline, record_all};
-use crate::layout::{COMMITS, CommitWord};
-use crate::lock::{Me, PATIENCE, ShardLock, ShardLocks, is_alive};
+use crate::index::locate::{Hash, New, Spot, find, finish, of_value, pend, undo};
+use crate::journal::{Draft, most_inline};
+use crate::lock::{Me, ShardLock, ShardLocks};
 use crate::recover::{lock_shards, reclaim_dead};
-use crate::region::Region;
-#[cfg(feature = "shuttle")]
-use crate::sync::model;
-use crate::sync::{Ordering, W64, spin_hint};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// The most changes of one transaction.
 pub(crate) const MOST_CHANGES: usize = 1 << 16;
 /// The most rounds of one commit, as in `locked_with`.
 const MOST_ROUNDS: u32 = 1 << 16;
-
-/// A value as a transaction has read it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct SeenValue {
-    pub(crate) token: u64,
-    pub(crate) len: usize,
-    pub(crate) flags: u32,
-}
-
-/// What a transaction does with a key.
-#[derive(Clone)]
-pub(crate) enum Change {
-    Set {
-        value: Vec<u8>,
-        /// Without the tags.
-        stamp: Stamp<'static>,
-        tags: Option<Box<Tags>>,
-        /// If the key exists, it keeps its attributes.
-        keep: bool,
-    },
-    Remove,
-}
 
 /// What a transaction has read, and what it will write.
 #[derive(Default)]
@@ -72,41 +44,6 @@ struct Read<'w> {
     key: &'w [u8],
     hash: Hash,
     seen: Option<SeenValue>,
-}
-
-/// A key to change.
-struct Plan<'w> {
-    key: &'w [u8],
-    hash: Hash,
-    change: &'w Change,
-    /// The pages of a large value.
-    chain: Option<Chain<'w>>,
-    /// In a durable table: where the first piece of the value is in the journal; 0: nowhere.
-    pieces: u64,
-    /// What its slot leads to during the commit, or `None` if there is nothing to change.
-    pending: Option<Pending>,
-    /// The lease that its removal has ended.
-    ended: Option<u32>,
-}
-
-impl Plan<'_> {
-    /// Returns how many bytes it has at most in a record.
-    fn inline_bytes(&self) -> usize {
-        const HEAD: usize = 64;
-        let beside = match self.change {
-            Change::Set { value, tags, .. } => {
-                let value = if self.pieces == 0 && self.chain.is_none() {
-                    value.len()
-                } else {
-                    0
-                };
-                // Names of tags are rarely this long.
-                value + tags.as_ref().map_or(0, |tags| 64 * tags.len())
-            }
-            Change::Remove => 0,
-        };
-        HEAD + self.key.len() + beside
-    }
 }
 
 impl Core {
@@ -137,13 +74,26 @@ impl Core {
             let Some(commit) = &commit else {
                 return Ok(true);
             };
-            let outcome = self.change_all(&locks, &mut plans, commit, &mut draft);
-            drop(locks);
-            match outcome {
-                Ok(()) => return self.after_commit(me, &plans).map(|()| true),
+            let decided = self
+                .pend_all(&locks, &mut plans, commit)
+                .and_then(|()| decide_all(&locks, &mut plans, commit, &mut draft));
+            match decided {
+                Ok(()) => {
+                    // Whatever this returns, no round follows: the changes are made.
+                    let finished = finish_all(&locks, &mut plans);
+                    drop(locks);
+                    let waited = self.after_commit(me, &plans);
+                    return finished.and(waited).map(|()| true);
+                }
                 Err(Stop::Fail(error)) => return Err(error),
-                Err(Stop::Need(Need::Pieces)) => draft = self.draft_for(me, &mut plans)?,
-                Err(Stop::Need(need)) => self.fetch_more(me, need, round, &mut effort)?,
+                Err(Stop::Need(Need::Pieces)) => {
+                    drop(locks);
+                    draft = self.draft_for(me, &mut plans)?;
+                }
+                Err(Stop::Need(need)) => {
+                    drop(locks);
+                    self.fetch_more(me, need, round, &mut effort)?;
+                }
             }
         }
         corrupt("the counts of a shard or of the pool")
@@ -194,13 +144,12 @@ impl Core {
         }
     }
 
-    /// Makes all changes, or none if a step lacks something.
-    fn change_all<'w>(
+    /// Leads the slots of all keys to changes, or of none if a step lacks something.
+    fn pend_all<'w>(
         &self,
         locks: &ShardLocks<'_>,
         plans: &mut [Plan<'w>],
         commit: &Commit<'_>,
-        draft: &mut Draft,
     ) -> Step<()> {
         for at in 0..plans.len() {
             let lock = locks.of(plans[at].hash.shard());
@@ -208,16 +157,7 @@ impl Core {
                 return undo_all(locks, &mut plans[..at]).and(Err(stop));
             }
         }
-        if let Err(stop) = commit.decide(locks, plans, draft) {
-            return undo_all(locks, plans).and(Err(stop));
-        }
-        // Damage does not keep the other keys from their new items.
-        let mut outcome = Ok(());
-        for plan in plans {
-            let lock = locks.of(plan.hash.shard());
-            outcome = outcome.and(finish_one(lock, plan));
-        }
-        outcome
+        Ok(())
     }
 
     /// Leads the slot of one key to a change.
@@ -277,8 +217,8 @@ impl Core {
         plans.iter().try_for_each(|_| self.after_step(me))
     }
 
-    /// Returns a record with room for all changes. Values that are too large for it are sent before,
-    /// in pieces.
+    /// Returns a record with room for all changes. Values that are too large for it are sent
+    /// before, in pieces.
     fn draft_for(&self, me: Me, plans: &mut [Plan<'_>]) -> Result<Draft> {
         let mut draft = Draft::default();
         if !self.region().is_journaled() {
@@ -331,7 +271,40 @@ fn write_item(
     Ok(New::small(item_ref, key.len() + value.len(), hint))
 }
 
-/// Leads the slot of one key to its new item, after the commit.
+/// Commits, or leads all slots to what their keys had.
+fn decide_all(
+    locks: &ShardLocks<'_>,
+    plans: &mut [Plan<'_>],
+    commit: &Commit<'_>,
+    draft: &mut Draft,
+) -> Step<()> {
+    match commit.decide(locks, plans, draft) {
+        Ok(()) => Ok(()),
+        Err(stop) => undo_all(locks, plans).and(Err(stop)),
+    }
+}
+
+/// Leads the slots of all keys to their new items, after the commit.
+fn finish_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Result<()> {
+    // Damage does not keep the other keys from their new items.
+    let mut outcome = Ok(());
+    for plan in plans {
+        let lock = locks.of(plan.hash.shard());
+        outcome = outcome.and(end_step(finish_one(lock, plan)));
+    }
+    outcome
+}
+
+/// Returns what a step returned that frees or reads, and so never lacks anything.
+fn end_step<T>(step: Step<T>) -> Result<T> {
+    match step {
+        Ok(done) => Ok(done),
+        Err(Stop::Fail(error)) => Err(error),
+        Err(Stop::Need(_)) => corrupt("a key of a transaction"),
+    }
+}
+
+/// Leads the slot of one key to its new item.
 fn finish_one(lock: &ShardLock<'_>, plan: &mut Plan<'_>) -> Step<()> {
     if matches!(plan.change, Change::Remove) {
         // Values that are being computed now belong to before the removal.
@@ -359,11 +332,8 @@ fn undo_all(locks: &ShardLocks<'_>, plans: &mut [Plan<'_>]) -> Step<()> {
 /// Returns whether all keys are as they were read.
 fn all_hold(locks: &ShardLocks<'_>, reads: &[Read<'_>], value: &mut Vec<u8>) -> Result<bool> {
     for read in reads {
-        match holds(locks.of(read.hash.shard()), read, value) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(Stop::Fail(error)) => return Err(error),
-            Err(Stop::Need(_)) => return corrupt("a key that is read"),
+        if !end_step(holds(locks.of(read.hash.shard()), read, value))? {
+            return Ok(false);
         }
     }
     Ok(true)
@@ -387,136 +357,4 @@ fn holds(lock: &ShardLock<'_>, read: &Read<'_>, value: &mut Vec<u8>) -> Step<boo
         return crate::alloc::corrupt("an item");
     }
     Ok(value.len() == seen.len && of_value(lock.region, value) == seen.token)
-}
-
-/// Records the changes of all keys and commits.
-fn record_changes(
-    region: &Region,
-    commit: &Appended<'_>,
-    plans: &[Plan<'_>],
-    draft: &mut Draft,
-    me: Me,
-) -> Step<()> {
-    write_changes(region, plans, draft)?;
-    if draft.changes() == 0 {
-        commit.place.store(commit.word, Ordering::Release);
-        return Ok(());
-    }
-    record_all(region, me, commit, draft, |draft| {
-        let stale = |plan: &Plan<'_>| plan.pieces != 0 && !is_kept(region, plan.pieces);
-        if plans.iter().any(stale) {
-            return Err(Stop::Need(Need::Pieces));
-        }
-        let lost = |plan: &Plan<'_>| {
-            let new = plan.pending.as_ref().and_then(|pending| pending.new);
-            new.is_some_and(|new| is_lost(region, new.item_ref))
-        };
-        if !plans.iter().any(lost) {
-            return Ok(false);
-        }
-        write_changes(region, plans, draft)?;
-        Ok(true)
-    })
-}
-
-fn write_changes(region: &Region, plans: &[Plan<'_>], draft: &mut Draft) -> Step<()> {
-    draft.begin(Kind::Commit);
-    for pending in plans.iter().filter_map(|plan| plan.pending.as_ref()) {
-        record_pending(region, draft, pending)?;
-    }
-    Ok(())
-}
-
-/// A commit word that this thread has.
-struct Commit<'a> {
-    word: &'a W64,
-    number: u32,
-    owner: u32,
-    me: Me,
-}
-
-impl<'a> Commit<'a> {
-    /// Opens a commit word, and waits for one if all are taken. Their owners hold them for a moment
-    /// only; those of the dead are reclaimed.
-    fn open(core: &'a Core, me: Me) -> Result<Self> {
-        let region = core.region();
-        let open = CommitWord::Open { owner: me.id() }.encode();
-        let since = Instant::now();
-        let mut asked = since;
-        loop {
-            for number in 0..COMMITS as u32 {
-                let Some(word) = region.superblock().commit_word(number) else {
-                    continue;
-                };
-                // Pairs with the release in `drop`: its last changes are finished.
-                if word.load(Ordering::Relaxed) == 0 && word.cas(0, open, Ordering::Acquire).is_ok()
-                {
-                    return Ok(Self {
-                        word,
-                        number,
-                        owner: me.id(),
-                        me,
-                    });
-                }
-            }
-            spin_hint();
-            #[cfg(feature = "shuttle")]
-            if model::is_on() {
-                continue;
-            }
-            std::thread::yield_now();
-            if asked.elapsed() >= PATIENCE {
-                asked = Instant::now();
-                reclaim_owners(core, region, me)?;
-            }
-        }
-    }
-
-    /// Commits: one store changes all keys. In a durable table it is recorded.
-    fn decide(&self, locks: &ShardLocks<'_>, plans: &[Plan<'_>], draft: &mut Draft) -> Step<()> {
-        let owner = self.owner;
-        let committed = CommitWord::Committed { owner }.encode();
-        let Some(region) = plans.first().map(|plan| locks.of(plan.hash.shard()).region) else {
-            return Ok(());
-        };
-        if !region.is_journaled() {
-            // Pairs with the acquire in `index::pending`.
-            self.word.store(committed, Ordering::Release);
-            return Ok(());
-        }
-        let change = Appended {
-            place: self.word,
-            word: committed,
-        };
-        record_changes(region, &change, plans, draft, self.me)
-    }
-}
-
-impl Drop for Commit<'_> {
-    fn drop(&mut self) {
-        // After a panic, slots may lead to changes that name it: then it stays until this process
-        // is reclaimed, and all shards are recovered (TXN-3).
-        if !std::thread::panicking() {
-            self.word
-                .store(CommitWord::Free.encode(), Ordering::Release);
-        }
-    }
-}
-
-/// Reclaims the dead among the owners of commit words.
-#[cold]
-fn reclaim_owners(core: &Core, region: &Region, me: Me) -> Result<()> {
-    for number in 0..COMMITS as u32 {
-        let word = region
-            .superblock()
-            .commit_word(number)
-            .map_or(0, |word| word.load(Ordering::Relaxed));
-        if let Some(owner) = CommitWord::decode(word).owner()
-            && owner != me.id()
-            && !is_alive(region, owner, me)
-        {
-            reclaim_dead(region, &core.membership.gate, me, owner)?;
-        }
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::request::WriteCondition;
 use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
-use crate::index::{
+use crate::index::locate::{
     Hash, HintOf, KeyOf, Spot, Why, change_word, find, is_watched, publish_copy, read, read_by_uid,
     word_by_uid,
 };

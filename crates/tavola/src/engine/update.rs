@@ -5,7 +5,7 @@ use super::core::Core;
 use super::effort::Tries;
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use crate::error::{Error, Result};
-use crate::index::of_value;
+use crate::index::locate::of_value;
 use crate::lock::Me;
 use crate::values::CasToken;
 

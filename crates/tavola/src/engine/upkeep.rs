@@ -3,8 +3,8 @@
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans, give_back, is_over, is_worth_giving_back};
 use crate::error::Result;
-use crate::index::{
-    empty_slabs, free_root, may_expire, needs_maintenance, shrink_step, sweep_step,
+use crate::index::locate::{
+    SweepSize, empty_slabs, free_root, may_expire, needs_maintenance, shrink_step, sweep_step,
 };
 use crate::layout::LARGEST_BLOCK;
 use crate::lock::{Me, ShardLock, is_alive, next_member};
@@ -33,15 +33,22 @@ const FIND_DEAD_EVERY: u32 = 16;
 impl Core {
     /// Must be called after a step under a shard's lock, when the lock is free: waits until its
     /// changes are on disk, if they must be, and does housekeeping now and then.
-    ///
-    /// Steps are counted for each handle. A count for each thread would starve a table: if a thread
-    /// writes to two tables in turn, every step that is a multiple of 64 would fall on the same
-    /// table.
     #[inline(always)]
     pub(crate) fn after_step(&self, me: Me) -> Result<()> {
         if self.region().is_journaled() {
             self.after_record(me)?;
         }
+        self.count_step(me);
+        Ok(())
+    }
+
+    /// Does housekeeping now and then.
+    ///
+    /// Steps are counted for each handle. A count for each thread would starve a table: if a thread
+    /// writes to two tables in turn, every step that is a multiple of 64 would fall on the same
+    /// table.
+    #[inline(always)]
+    pub(crate) fn count_step(&self, me: Me) {
         let (handle, steps) = STEPS.get();
         let is_same = handle == self.number;
         if is_same && steps + 1 < STEPS_AT_ONCE {
@@ -50,7 +57,6 @@ impl Core {
             // A thread that comes from another table adds this step alone.
             self.add_steps(me, if is_same { STEPS_AT_ONCE } else { 1 });
         }
-        Ok(())
     }
 
     /// Adds to the steps of the handle, and does housekeeping when they pass a multiple of
@@ -73,7 +79,7 @@ impl Core {
         self.check_name_now();
         free_orphans(self.region(), me);
         let shard = turn % self.region().geometry().shards();
-        self.sweep_shard(shard, me, None);
+        self.sweep_shard(shard, me, SweepSize::Paced);
         self.maintain_shard(shard, me, MAINTAIN_MOVES, false)?;
         if is_over(self.region()) {
             self.shrink_some(shard, me)?;
@@ -105,12 +111,12 @@ impl Core {
 
     /// Does one step of the search for expired keys in a shard, if there may be any and the lock is
     /// free.
-    pub(crate) fn sweep_shard(&self, shard: u32, me: Me, most: Option<usize>) {
+    pub(crate) fn sweep_shard(&self, shard: u32, me: Me, size: SweepSize) {
         if may_expire(self.region().shard(shard))
             && let Some(lock) = ShardLock::try_acquire(self.region(), shard, me)
         {
             // Damage shows in the operations that it concerns.
-            let _ = sweep_step(&lock, most);
+            let _ = sweep_step(&lock, size);
         }
     }
 

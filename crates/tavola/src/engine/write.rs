@@ -18,8 +18,9 @@ use super::effort::{Effort, StepsBack};
 use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
-use crate::index::{
-    Hash, New, PriorSegment, Spot, Why, change_word, drop_key, find, find_along, publish,
+use crate::index::locate::{
+    Hash, New, Spot, Warmed, Why, change_word, change_word_unrecorded, drop_key, find, find_along,
+    publish,
 };
 use crate::journal::MOST_KEY;
 use crate::layout::{Fixed, Hint};
@@ -91,7 +92,7 @@ impl Core {
         if self.needs_chain(key, value)? {
             return self.write_large(request, value);
         }
-        let way = PriorSegment::warm_both(self.region(), hash);
+        let way = Warmed::fetch(self.region(), hash);
         // A word is usually changed in place.
         let word = <[u8; 8]>::try_from(value).ok().map(u64::from_ne_bytes);
         if let Some(lock) = ShardLock::try_acquire(self.region(), hash.shard(), me) {
@@ -103,16 +104,14 @@ impl Core {
                 )
                 && request.uid_policy == UidPolicy::Keep
                 && request.is_plain()
+                && !self.region().is_journaled()
                 && let Some(place) = found.word(&lock, key)
             {
-                let changed = change_word(&lock, Some(hash), found.item_ref, place, word);
+                change_word_unrecorded(&lock, Some(hash), place, word);
                 found.mark_accessed(&lock);
                 drop(lock);
-                let outcome = changed.map(|()| Some(WriteResult::NOTHING));
-                return match self.after_first_try(me, outcome) {
-                    Some(done) => done,
-                    None => self.write_slowly(request, value),
-                };
+                self.count_step(me);
+                return Ok(Some(WriteResult::NOTHING));
             }
             let outcome = spot.and_then(|spot| write_at(&lock, request, spot, value));
             drop(lock);
@@ -256,7 +255,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn remove(&self, request: &WriteRequest<'_>) -> Result<bool> {
         let WriteRequest { key, hash, .. } = *request;
-        let way = PriorSegment::warm_both(self.region(), hash);
+        let way = Warmed::fetch(self.region(), hash);
         let (removed, ended) = self.locked(hash.shard(), request.participant, |lock| {
             let spot = find_along(lock, way, hash, key, true)?;
             if !request.condition.holds(lock, &spot)? {

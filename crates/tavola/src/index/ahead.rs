@@ -4,7 +4,8 @@
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::read::{Examined, ShardView, read_seated};
+use super::keys::{OfKey, read_seated};
+use super::read::{Examined, ShardView};
 use super::seat::Seat;
 use super::want::Want;
 use crate::error::Result;
@@ -15,17 +16,17 @@ use crate::sync::{Ordering, prefetch};
 /// Where a key's segment was, before the shard was locked. A writer uses it only if the layout word
 /// is still the same.
 #[derive(Clone, Copy)]
-pub(crate) struct PriorSegment {
+pub(crate) struct Warmed {
     pub(super) layout: LayoutWord,
     pub(super) page: u32,
 }
 
-impl PriorSegment {
+impl Warmed {
     /// Fetches both buckets of a key, for a writer: many keys are away from home, and many homes
     /// are full. The lines arrive while the lock is being taken; what they held before counts for
     /// nothing.
     #[inline(always)]
-    pub(crate) fn warm_both(region: &Region, hash: Hash) -> Self {
+    pub(crate) fn fetch(region: &Region, hash: Hash) -> Self {
         let head = region.shard(hash.shard());
         let layout = layout_word(head);
         let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
@@ -139,14 +140,8 @@ impl<'a> Ahead<'a> {
         seat: &dyn Seat,
     ) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
-            let view = ShardView {
-                region,
-                head: region.shard(self.hash.shard()),
-                layout: self.layout,
-                tag: self.hash.tag(),
-                of_tag: false,
-                may_spoil: false,
-            };
+            let head = region.shard(self.hash.shard());
+            let view = ShardView::<OfKey>::new(region, head, self.layout, self.hash);
             let bucket = &segment.buckets[self.bucket as usize];
             let is_taken = view.take_short(self.item_ref, key, want)
                 || matches!(view.examine(self.item_ref, key, want), Examined::Found);

@@ -13,10 +13,9 @@
 //! changed. The entry is `InTransition` from before the key's slot is stored until after that: so
 //! reads by key and reads by uid never contradict each other. The writers' side is in `alloc::uid`.
 
-use super::hash::Hash;
-use super::read::{MOST_SPOILED, read_seated, read_tag};
+use super::read::{self, MOST_SPOILED};
 use super::seat::{AsItIs, Seat};
-use super::tags::is_over;
+use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error::{Result, corrupt};
@@ -61,8 +60,6 @@ struct OfUid<'a, W> {
 }
 
 impl<W: Want> Want for OfUid<'_, W> {
-    const OF_TAG: bool = W::OF_TAG;
-
     fn take(&mut self, item: &Item<'_>) -> bool {
         self.has_uid = self.hint.means(item.hint());
         !self.has_uid || self.want.take(item)
@@ -93,35 +90,32 @@ enum Resolved {
 }
 
 /// Looks a uid up and takes what is wanted of its item. Returns false if the uid is not in use, or
-/// belongs to another key than the one that is meant.
-///
-/// As in `read`, the common case is short and inlined into the caller.
+/// belongs to another key, or tag, than the one that is meant.
 #[inline(always)]
-pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
-    read_by_uid_seated(region, hint, want, &AsItIs)
-}
-
-/// Looks a uid up as [`read_by_uid`] does; how it reads a large item depends on the seat.
-#[inline(always)]
-pub(crate) fn read_by_uid_seated(
+pub(super) fn read<S: Sought>(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
     seat: &dyn Seat,
 ) -> Result<bool> {
-    if UidView::seen(region, hint).is_some_and(|view| view.glance(hint, want)) {
+    if UidView::seen(region, hint).is_some_and(|view| view.glance::<S>(hint, want)) {
         return Ok(true);
     }
-    read_on(region, hint, want, seat)
+    read_on::<S>(region, hint, want, seat)
 }
 
 #[inline(never)]
-fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
+fn read_on<S: Sought>(
+    region: &Region,
+    hint: Hint,
+    want: &mut impl Want,
+    seat: &dyn Seat,
+) -> Result<bool> {
     let mut is_seated = false;
     let mut spoiled = 0;
     while let Some(mut view) = UidView::of(region, hint)? {
         view.may_spoil = is_seated;
-        let resolved = view.examine(hint, want);
+        let resolved = view.examine::<S>(hint, want);
         if matches!(resolved, Resolved::Taken) {
             return Ok(true);
         }
@@ -134,14 +128,16 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
             spin_hint();
             spoiled += u32::from(is_seated);
             if spoiled >= MOST_SPOILED {
-                return read_by_name(region, hint, want, seat);
+                return read_by_name::<S>(region, hint, want, seat);
             }
             continue;
         }
         return match resolved {
             Resolved::Found | Resolved::Taken | Resolved::Changed | Resolved::Unpinned => Ok(true),
             Resolved::Missing => Ok(false),
-            Resolved::InTransition(name) => read_in_transition(region, hint, &name, want, seat),
+            Resolved::InTransition(name) => {
+                read_in_transition::<S>(region, hint, &name, want, seat)
+            }
             Resolved::Impossible => region.damaged("the item of a uid"),
         };
     }
@@ -151,25 +147,25 @@ fn read_on(region: &Region, hint: Hint, want: &mut impl Want, seat: &dyn Seat) -
 /// Reads by the item's key, after several copies of a large item that cannot be pinned were
 /// invalid.
 #[cold]
-fn read_by_name(
+fn read_by_name<S: Sought>(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
     seat: &dyn Seat,
 ) -> Result<bool> {
     let mut name = Vec::new();
-    match read_by_uid(region, hint, &mut KeyOf(&mut name))? {
-        true => read_in_transition(region, hint, &name, want, seat),
+    match read::<S>(region, hint, &mut KeyOf(&mut name), &AsItIs)? {
+        true => read_in_transition::<S>(region, hint, &name, want, seat),
         false => Ok(false),
     }
 }
 
 #[cold]
-fn read_in_transition<W: Want>(
+fn read_in_transition<S: Sought>(
     region: &Region,
     hint: Hint,
     name: &[u8],
-    want: &mut W,
+    want: &mut impl Want,
     seat: &dyn Seat,
 ) -> Result<bool> {
     let mut named = OfUid {
@@ -177,13 +173,8 @@ fn read_in_transition<W: Want>(
         want,
         has_uid: false,
     };
-    let found = match W::OF_TAG {
-        true => read_tag(region, name, &mut named)?,
-        false => {
-            let hash = Hash::of(region, name);
-            read_seated(region, name, hash, &mut named, seat)?
-        }
-    };
+    let hash = S::hash(region, name);
+    let found = read::read_on::<S>(region, name, hash, &mut named, seat)?;
     Ok(found && named.has_uid)
 }
 
@@ -264,8 +255,8 @@ impl<'a> UidView<'a> {
     /// Takes what is wanted if the uid leads to a plain short item that has it. Returns whether it
     /// did.
     #[inline(always)]
-    fn glance<W: Want>(&self, hint: Hint, want: &mut W) -> bool {
-        short(self.item_with(flags_of::<W>()), hint, want) && self.recheck()
+    fn glance<S: Sought>(&self, hint: Hint, want: &mut impl Want) -> bool {
+        short(self.item_with(flags_of::<S>()), hint, want) && self.recheck()
     }
 
     /// Returns the item that the uid leads to, if it has exactly these flags, which include that of
@@ -304,7 +295,7 @@ impl<'a> UidView<'a> {
     }
 
     #[inline(always)]
-    fn examine(&self, hint: Hint, want: &mut impl Want) -> Resolved {
+    fn examine<S: Sought>(&self, hint: Hint, want: &mut impl Want) -> Resolved {
         let UidEntry::Live { item_ref } = UidEntry::decode(self.word) else {
             return self.read_otherwise();
         };
@@ -312,14 +303,14 @@ impl<'a> UidView<'a> {
             return Resolved::Impossible;
         };
         if let Some(fixed) = self.region.fixed() {
-            return self.special(Item::fixed(self.region, block, item_ref, fixed), hint, want);
+            return self.special::<S>(Item::fixed(self.region, block, item_ref, fixed), hint, want);
         }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         if header.flags != FLAG_UID {
-            return self.special(Item::at(self.region, item_ref), hint, want);
+            return self.special::<S>(Item::at(self.region, item_ref), hint, want);
         }
         match Item::plain(self.region, block, item_ref, header) {
-            Some(item) => take(&item, hint, want),
+            Some(item) => take::<S>(&item, hint, want),
             None => Resolved::Impossible,
         }
     }
@@ -328,7 +319,12 @@ impl<'a> UidView<'a> {
     /// one is pinned, as in `read`.
     #[cold]
     #[inline(never)]
-    fn special(&self, item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> Resolved {
+    fn special<S: Sought>(
+        &self,
+        item: Option<Item<'_>>,
+        hint: Hint,
+        want: &mut impl Want,
+    ) -> Resolved {
         let Some(item) = item else {
             return Resolved::Impossible;
         };
@@ -339,14 +335,14 @@ impl<'a> UidView<'a> {
         let Some(pin) = pin else {
             return match item.is_large() && !self.may_spoil {
                 true => Resolved::Unpinned,
-                false => take(&item, hint, want),
+                false => take::<S>(&item, hint, want),
             };
         };
         let block = item.copied_block();
         if !self.recheck() {
             return Resolved::Changed;
         }
-        match take(&item.pinned(&block), hint, want) {
+        match take::<S>(&item.pinned(&block), hint, want) {
             Resolved::Found => {
                 want.keep(pin);
                 Resolved::Taken
@@ -373,8 +369,8 @@ impl<'a> UidView<'a> {
 
 /// Returns the flags of an item that has a uid and no other field.
 #[inline(always)]
-fn flags_of<W: Want>() -> u8 {
-    FLAG_UID | if W::OF_TAG { FLAG_TAG } else { 0 }
+fn flags_of<S: Sought>() -> u8 {
+    FLAG_UID | if S::IS_TAG { FLAG_TAG } else { 0 }
 }
 
 /// Takes what is wanted of an item, if it is short and its uid is the one that was asked for.
@@ -389,15 +385,15 @@ fn short(item: Option<Item<'_>>, hint: Hint, want: &mut impl Want) -> bool {
 
 /// Takes what is wanted of an item, if its uid is the one that was asked for.
 #[inline(always)]
-fn take<W: Want>(item: &Item<'_>, hint: Hint, want: &mut W) -> Resolved {
+fn take<S: Sought>(item: &Item<'_>, hint: Hint, want: &mut impl Want) -> Resolved {
     let has = item.hint();
     if has.uid() != hint.uid() {
         return Resolved::Impossible;
     }
-    if !hint.means(has) || item.is_tag() != W::OF_TAG {
+    if !hint.means(has) || item.is_tag() != S::IS_TAG {
         return Resolved::Missing;
     }
-    match is_over(item) {
+    match S::is_over(item) {
         Some(true) => Resolved::Missing,
         Some(false) if want.take(item) => Resolved::Found,
         _ => Resolved::Impossible,

@@ -13,6 +13,8 @@ use crate::layout::{BUCKETS, SLOTS, Segment, ShardHead, SweepWord, is_key, slot_
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
 
+/// Buckets that [`clear_some`] clears: about 200 keys.
+const CLEARED: usize = 32;
 /// How often a segment is started again because keys moved, before it is cleared in one go.
 const RESTARTS: u32 = 2;
 
@@ -29,6 +31,15 @@ const MOST_FREED: u64 = 1 << 20;
 pub(crate) enum ClearScope {
     All,
     Expired,
+}
+
+/// How many keys a step of a sweep examines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SweepSize {
+    /// The more it found last time, the more it examines.
+    Paced,
+    /// Some thousand.
+    Large,
 }
 
 /// How far the clearing of a shard has come.
@@ -51,12 +62,10 @@ struct Met {
     freed: u64,
 }
 
-/// Removes the keys of some buckets and returns where to continue, or `None` at the end of the
-/// shard.
-pub(crate) fn clear_buckets(
+/// Removes some keys and returns where to continue, or `None` at the end of the shard.
+pub(crate) fn clear_some(
     lock: &ShardLock<'_>,
     cursor: ClearCursor,
-    count: usize,
     which: ClearScope,
 ) -> Step<Option<ClearCursor>> {
     let (segment, now) = segment_at(lock, cursor.prefix)?;
@@ -75,7 +84,7 @@ pub(crate) fn clear_buckets(
     let count = if cursor.restarts > RESTARTS {
         BUCKETS
     } else {
-        count
+        CLEARED
     };
     let until = (cursor.bucket + count).min(BUCKETS);
     for b in cursor.bucket..until {
@@ -91,9 +100,8 @@ pub(crate) fn clear_buckets(
 }
 
 /// Does one step of the search for expired keys, which runs in rounds as long as there are keys
-/// that expire. It searches `most` buckets; without that, the more it found last time, the more it
-/// searches.
-pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> {
+/// that expire.
+pub(crate) fn sweep_step(lock: &ShardLock<'_>, size: SweepSize) -> Step<()> {
     let word = &lock.head.sweep;
     let mut sweep = SweepWord::decode(word.load(Ordering::Relaxed));
     let (segment, now) = segment_at(lock, sweep.prefix)?;
@@ -109,7 +117,10 @@ pub(crate) fn sweep_step(lock: &ShardLock<'_>, most: Option<usize>) -> Step<()> 
     let mut met = Met::default();
     let from = usize::from(sweep.bucket);
     sweep.pace = sweep.pace.clamp(SLOWEST, FASTEST);
-    let buckets = most.unwrap_or(1 << sweep.pace);
+    let buckets = match size {
+        SweepSize::Paced => 1 << sweep.pace,
+        SweepSize::Large => BUCKETS,
+    };
     let mut until = (from + buckets).min(BUCKETS);
     for b in from..until {
         clear_bucket(lock, segment, b, ClearScope::Expired, &mut met)?;

@@ -192,6 +192,18 @@ fn give_up(lock: &ShardLock<'_>, new: &New, old: Option<u64>, why: Why) {
     let _ = discard_block(lock, new.item_ref);
 }
 
+/// Does the same as [`change_word`], in a table without a journal.
+#[inline(always)]
+pub(crate) fn change_word_unrecorded(
+    lock: &ShardLock<'_>,
+    hash: Option<Hash>,
+    place: &W64,
+    word: u64,
+) {
+    lead(lock, place, word);
+    made(lock, hash, Why::Word);
+}
+
 /// Changes the value of a key in place, if it is one word.
 #[inline(always)]
 pub(crate) fn change_word(

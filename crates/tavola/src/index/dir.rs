@@ -2,8 +2,10 @@
 //! which 0 means "the same index without its highest bit" (see `index`).
 
 use crate::layout::{DIR_INLINE, LayoutWord, ShardHead};
+use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::Ordering;
+use std::io;
 
 /// Returns the layout word of a shard, with which every read begins.
 #[inline(always)]
@@ -99,6 +101,20 @@ pub(crate) fn entries(region: &Region, shard: u32) -> impl Iterator<Item = (u32,
         let page = region.dir_entry(shard, index).load(Ordering::Acquire);
         (page != 0).then_some((index, page))
     })
+}
+
+/// Backs the directory of a shard with memory for so many entries.
+pub(crate) fn allocate_directory(region: &Region, shard: u32, entries: u32) -> io::Result<()> {
+    let offset = region.dir_offset(shard, DIR_INLINE);
+    region.allocate(offset, u64::from(entries - DIR_INLINE) * 4)
+}
+
+/// Notes that the directory is backed for so many entries.
+pub(crate) fn note_directory(lock: &ShardLock<'_>, entries: u32) {
+    let backed = &lock.head.dir_backed;
+    if backed.load(Ordering::Relaxed) < entries {
+        backed.store(entries, Ordering::Relaxed);
+    }
 }
 
 /// Returns the prefix that follows one of `bits` bits, in the order of all scans: prefixes count up

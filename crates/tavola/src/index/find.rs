@@ -1,7 +1,7 @@
 //! Finding a key under the shard's lock. It compares as a reader does, but nothing can change
 //! meanwhile; and it removes a key that is over.
 
-use super::ahead::PriorSegment;
+use super::ahead::Warmed;
 use super::commit::expire;
 use super::dir::layout_word;
 use super::group::matches;
@@ -25,7 +25,7 @@ pub(crate) fn find<'a>(lock: &ShardLock<'a>, hash: Hash, key: &[u8]) -> Step<Spo
 #[inline(always)]
 pub(crate) fn find_along<'a>(
     lock: &ShardLock<'a>,
-    way: PriorSegment,
+    way: Warmed,
     hash: Hash,
     key: &[u8],
     is_to_be_freed: bool,

@@ -2,11 +2,12 @@
 //! invalidate every copy, so the reader first pins the chain (see `region::pins`).
 
 use super::read::{Examined, ShardView, is_unchanged};
+use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
 use crate::layout::Bucket;
 
-impl ShardView<'_> {
+impl<S: Sought> ShardView<'_, S> {
     /// Takes what is wanted of a large item. It pins the chain and copies the item's block, then
     /// rechecks the bucket: if that has not changed, what is taken afterwards is valid whatever is
     /// written meanwhile. Returns [`Examined::Large`] if the chain could not be pinned.

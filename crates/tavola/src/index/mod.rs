@@ -18,7 +18,7 @@
 //! publishes a split, whatever the size of the table.
 //!
 //! **IDX-1** Readers take no lock: what they copied counts only if the bucket's version and the
-//! shard's layout word are afterwards what they were before ([`read`]). **IDX-2** A version rises
+//! shard's layout word are afterwards what they were before (`read`). **IDX-2** A version rises
 //! after a slot stopped leading to a block, and before the block is freed. **IDX-3** A key that
 //! moves is in its new bucket, and that bucket's version has risen, before it leaves the old one.
 //! **IDX-4** The layout word rises after the directory changed, and before a segment's bytes mean
@@ -52,9 +52,13 @@ mod group;
 #[forbid(unsafe_code)]
 mod hash;
 #[forbid(unsafe_code)]
+mod keys;
+#[forbid(unsafe_code)]
 mod large;
 #[forbid(unsafe_code)]
 mod live;
+#[forbid(unsafe_code)]
+pub(crate) mod locate;
 #[forbid(unsafe_code)]
 mod pending;
 #[forbid(unsafe_code)]
@@ -64,11 +68,17 @@ mod read;
 #[forbid(unsafe_code)]
 mod record;
 #[forbid(unsafe_code)]
+mod record_pending;
+#[forbid(unsafe_code)]
+mod scan;
+#[forbid(unsafe_code)]
 mod seat;
 #[forbid(unsafe_code)]
 mod shrink;
 #[forbid(unsafe_code)]
 mod slots;
+#[forbid(unsafe_code)]
+mod sought;
 #[forbid(unsafe_code)]
 mod split;
 #[forbid(unsafe_code)]
@@ -82,28 +92,10 @@ mod want;
 #[forbid(unsafe_code)]
 mod watched;
 
-pub(crate) use ahead::{Ahead, PriorSegment};
-pub(crate) use by_uid::{HintOf, KeyOf, read_by_uid, read_by_uid_seated, word_by_uid};
-pub(crate) use clear::{ClearCursor, ClearScope, clear_buckets, may_expire, sweep_step};
-pub(crate) use commit::{Field, New, Why, change_field, change_word, drop_key, publish_copy};
+// For recovery and the check, which know the structures.
+pub(crate) use clear::may_expire;
 pub(crate) use decided::current;
-pub(crate) use dir::{depth_of, entries, lookup, next_prefix, publish_layout};
-pub(crate) use evict::{evict, mark_accessed};
-pub(crate) use evicted::take_evicted;
-pub(crate) use find::{find, find_along};
-pub(crate) use hash::{Hash, of_value, other_bucket};
-pub(crate) use live::keys_on;
-pub(crate) use pending::{Pending, finish, pend, undo};
-pub(crate) use place::publish;
-pub(crate) use read::{glance, read, read_seated, read_tag};
-pub(crate) use record::{is_lost, record_pending};
-pub(crate) use seat::{Seat, Take};
-pub(crate) use shrink::{
-    Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
-};
-pub(crate) use slots::{FoundKey, Spot};
-pub(crate) use tags::{is_over, may_be_over, tag_name};
-pub(crate) use to_slice::{Glanced, ToSlice};
-pub(crate) use unmapped::read_unmapped;
-pub(crate) use want::{NotesRead, Stamped, Value, Want};
-pub(crate) use watched::{all_changed, is_watched};
+pub(crate) use dir::{entries, lookup, publish_layout};
+pub(crate) use hash::{Hash, other_bucket};
+pub(crate) use tags::may_be_over;
+pub(crate) use watched::all_changed;

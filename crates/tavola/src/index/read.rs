@@ -1,6 +1,9 @@
 //! Reading without a lock and without a store. A reader copies first, and checks afterwards whether
 //! what it copied was valid: a seqlock, except that writers never make the version odd.
 //!
+//! Keys and tags are read alike ([`Sought`]); the reads of keys are in `keys`, those of tags in
+//! `tags`.
+//!
 //! 1. Load the layout word, the directory and the home bucket's version (acquire loads).
 //! 2. Load the slots whose tag matches. Compare the key of each one's item, and copy the value of
 //!    the right one.
@@ -24,8 +27,8 @@ use super::decided::current;
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::seat::{AsItIs, Seat};
-use super::tags::is_over;
+use super::seat::Seat;
+use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error::Result;
@@ -34,6 +37,7 @@ use crate::layout::{
 };
 use crate::region::{Block, Region};
 use crate::sync::{Ordering, fence, spin_hint};
+use core::marker::PhantomData;
 
 /// After this many invalid copies of a large item that is not pinned, the item is read under the
 /// shard's lock.
@@ -67,36 +71,10 @@ pub(super) enum Examined {
     Moved,
 }
 
-/// Looks a key up and takes what is wanted of its item. Returns false if the key is missing.
-///
-/// The common cases are short: nearly every key that is there is in the first slot that matches,
-/// and its item is plain; nearly every key that is missing has no slot that matches. [`glance`]
-/// does these in few steps, and at home without a call, because two reads in a row overlap only as
-/// far as the processor looks ahead: at 180 instructions a read the rate is half of that at 130. In
-/// all other cases [`read_again`] starts from the beginning.
+/// Looks a key or tag up as [`read_on`] does, if that takes few steps. Returns `None` if it did
+/// not.
 #[inline(always)]
-pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
-    read_seated(region, key, hash, want, &AsItIs)
-}
-
-/// Looks a key up as [`read`] does; how it reads a large item depends on the seat.
-#[inline(always)]
-pub(crate) fn read_seated(
-    region: &Region,
-    key: &[u8],
-    hash: Hash,
-    want: &mut impl Want,
-    seat: &dyn Seat,
-) -> Result<bool> {
-    match glance(region, key, hash, want) {
-        Some(found) => Ok(found),
-        None => read_again(region, key, want, seat),
-    }
-}
-
-/// Looks a key up as [`read`] does, if that takes few steps. Returns `None` if it did not.
-#[inline(always)]
-pub(crate) fn glance(
+pub(super) fn glance<S: Sought>(
     region: &Region,
     key: &[u8],
     hash: Hash,
@@ -106,30 +84,12 @@ pub(crate) fn glance(
     let layout = layout_word(head);
     let (_, page) = lookup_near(region, head, hash.shard(), layout.depth(), hash.tag());
     let segment = region.segment_seen(page)?;
-    let view = ShardView {
-        region,
-        head,
-        layout,
-        tag: hash.tag(),
-        of_tag: false,
-        may_spoil: false,
-    };
+    let view = ShardView::<S>::new(region, head, layout, hash);
     view.glance(segment, hash, key, want)
 }
 
-/// Looks a tag up as [`read`] does a key.
-pub(crate) fn read_tag(region: &Region, name: &[u8], want: &mut impl Want) -> Result<bool> {
-    read_on(region, name, Hash::of_tag(region, name), want, &AsItIs)
-}
-
-/// Hashes the key again: keeping the hash until here would cost the fast path more.
-#[inline(never)]
-fn read_again(region: &Region, key: &[u8], want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
-    read_on(region, key, Hash::of(region, key), want, seat)
-}
-
-/// Looks a key up wherever it may be, and again whenever something changed meanwhile.
-fn read_on(
+/// Looks a key or tag up wherever it may be, and again whenever something changed meanwhile.
+pub(super) fn read_on<S: Sought>(
     region: &Region,
     key: &[u8],
     hash: Hash,
@@ -152,13 +112,9 @@ fn read_on(
             }
             continue;
         };
-        let view = ShardView {
-            region,
-            head,
-            layout,
-            tag: hash.tag(),
-            of_tag: hash.is_of_tag(),
+        let view = ShardView::<S> {
             may_spoil: unpinned.is_some(),
+            ..ShardView::new(region, head, layout, hash)
         };
         match view.probe_both(segment, key, hash, want) {
             Probe::Hit => return Ok(true),
@@ -198,18 +154,35 @@ pub(super) fn is_unchanged(head: &ShardHead, layout: LayoutWord) -> bool {
 
 /// A shard at a moment: what a read compares with at its end.
 #[derive(Clone, Copy)]
-pub(super) struct ShardView<'a> {
+pub(super) struct ShardView<'a, S> {
     pub(super) region: &'a Region,
     pub(super) head: &'a ShardHead,
     pub(super) layout: LayoutWord,
-    pub(super) tag: u32,
-    /// Whether the read looks for a tag, and not for a key.
-    pub(super) of_tag: bool,
+    tag: u32,
     /// Whether a large item that cannot be pinned is copied anyway.
     pub(super) may_spoil: bool,
+    sought: PhantomData<S>,
 }
 
-impl ShardView<'_> {
+impl<'a, S: Sought> ShardView<'a, S> {
+    /// Creates a view for a read with this hash, which began with this layout word.
+    #[inline(always)]
+    pub(super) fn new(
+        region: &'a Region,
+        head: &'a ShardHead,
+        layout: LayoutWord,
+        hash: Hash,
+    ) -> Self {
+        Self {
+            region,
+            head,
+            layout,
+            tag: hash.tag(),
+            may_spoil: false,
+            sought: PhantomData,
+        }
+    }
+
     /// Returns whether the key is there, if the first slot that matches decides it.
     #[inline(always)]
     fn glance<W: Want>(
@@ -392,7 +365,7 @@ impl ShardView<'_> {
         }
         let header = Header::decode(block.first_word().load(Ordering::Relaxed));
         match header.flags {
-            _ if self.of_tag => self.special(item_ref, key, want),
+            _ if S::IS_TAG => self.special(item_ref, key, want),
             0 => plain(Item::plain(self.region, block, item_ref, header), key, want),
             FLAG_UID => {
                 plain_with_uid(Item::plain(self.region, block, item_ref, header), key, want)
@@ -419,10 +392,10 @@ impl ShardView<'_> {
     /// Takes what is wanted of an item, if it is the key's and is not over (expired, or without a
     /// tag).
     pub(super) fn take_whole(&self, item: &Item<'_>, key: &[u8], want: &mut impl Want) -> Examined {
-        if item.is_expired() || item.is_tag() != self.of_tag {
+        if item.is_expired() || item.is_tag() != S::IS_TAG {
             return Examined::Other;
         }
-        match (item.key_equals(key), is_over(item)) {
+        match (item.key_equals(key), S::is_over(item)) {
             (Some(false), _) | (Some(true), Some(true)) => Examined::Other,
             (Some(true), Some(false)) if want.take(item) => Examined::Found,
             _ => Examined::Impossible,

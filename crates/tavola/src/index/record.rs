@@ -4,7 +4,6 @@
 //! it is removed. Whether it has its tags is asked again under the journal's lock, under which tags
 //! are invalidated. So the records of the key and of the tag are in the order in which it happened.
 
-use super::pending::Pending;
 use super::tags::{is_over, tag_name};
 use crate::alloc::{DIGITS, Item, Need, Shown, Step, Stop, corrupt, decimal};
 use crate::journal::{
@@ -20,8 +19,8 @@ use crate::sync::W64;
 pub(crate) enum Recorded {
     /// Nothing: a reader sees no change.
     Nothing,
-    /// The key of this item has what is in the item. The value of a large one is in pieces, of which
-    /// the first is at this position.
+    /// The key of this item has what is in the item. The value of a large one is in pieces; the
+    /// first is at this position.
     Set { item_ref: u64, pieces: u64 },
     /// The same, but the value is this word.
     Word { item_ref: u64, word: u64 },
@@ -84,25 +83,6 @@ fn has_lost_tag(item: &Item<'_>) -> bool {
 /// Returns whether an item has a tag that is gone.
 pub(crate) fn is_lost(region: &Region, item_ref: u64) -> bool {
     Item::at(region, item_ref).is_some_and(|item| has_lost_tag(&item))
-}
-
-/// Adds a change of a transaction to a record.
-pub(crate) fn record_pending(region: &Region, draft: &mut Draft, pending: &Pending) -> Step<()> {
-    let (item_ref, recorded) = match (&pending.new, &pending.old) {
-        (Some(new), _) if !is_lost(region, new.item_ref) => {
-            let (item_ref, pieces) = (new.item_ref, new.pieces);
-            (item_ref, Recorded::Set { item_ref, pieces })
-        }
-        (Some(old), _) | (None, Some(old)) => {
-            let item_ref = old.item_ref;
-            (item_ref, Recorded::Remove { item_ref })
-        }
-        (None, None) => return Ok(()),
-    };
-    match Item::at(region, item_ref) {
-        Some(item) => push(region, draft, &item, recorded),
-        None => corrupt("an item"),
-    }
 }
 
 /// Adds a change to a record.

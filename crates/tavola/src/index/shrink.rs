@@ -17,7 +17,7 @@ use super::dir::{depth_of, layout_word, publish_layout};
 use super::displace::make_room;
 use super::ghosts::forget_ghosts;
 use super::hash::Hash;
-use super::slots::{own_hint, put, repoint, slots_used};
+use super::slots::{own_hint, put, repoint, slots_in, slots_used};
 use crate::alloc::{
     Item, Step, Stop, choose_source, discard_block, give, give_empty_chunk, has_empty_chunk,
     lose_empty_page, next_used, resolve_uid, spare_source, take_block_there,
@@ -37,7 +37,7 @@ const SPARSE_PART: u64 = 4;
 /// Returns whether the shard has far more segments than its keys need.
 fn is_sparse(lock: &ShardLock<'_>) -> bool {
     let segments = u64::from(lock.head.segments.load(Ordering::Relaxed));
-    let slots = segments * (BUCKETS * SLOTS) as u64;
+    let slots = slots_in(segments);
     lock.head.items.load(Ordering::Relaxed).saturating_mul(10) < slots * 3
 }
 

@@ -6,8 +6,8 @@ use super::group::matches;
 use super::hash::Hash;
 use crate::alloc::{Item, Step, corrupt, leads_to};
 use crate::layout::{
-    Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Hint, PROTECTED, Segment, UNIT,
-    is_key, is_word, slot_ref, slot_word,
+    BUCKETS, Bucket, FLAG_CLIENT, FLAG_EXPIRY, FLAG_UID, FLAG_VERSION, Hint, PROTECTED, SLOTS,
+    Segment, UNIT, is_key, is_word, slot_ref, slot_word,
 };
 use crate::lock::ShardLock;
 use crate::sync::{Ordering, W64};
@@ -149,6 +149,11 @@ pub(super) fn segment_at<'a>(
     let local = depth_of(region, shard, depth, index);
     let moves = lock.head.moves.load(Ordering::Relaxed);
     Ok((segment, (index, local, moves)))
+}
+
+/// Returns how many slots so many segments have.
+pub(crate) fn slots_in(segments: u64) -> u64 {
+    segments.wrapping_mul((BUCKETS * SLOTS) as u64)
 }
 
 /// Returns how many keys a segment has.

@@ -1,7 +1,10 @@
 //! Whether a key is over: missing although its item is there, because it has expired or lost a tag.
 //! A tag is an item of its own, and is lost once its uid does not lead to it any more.
 
-use super::by_uid::read_by_uid;
+use super::by_uid;
+use super::read::read_on;
+use super::seat::AsItIs;
+use super::sought::{OfTag, Sought};
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error::Result;
@@ -12,8 +15,6 @@ use crate::region::Region;
 struct Present;
 
 impl Want for Present {
-    const OF_TAG: bool = true;
-
     #[inline(always)]
     fn take(&mut self, _: &Item<'_>) -> bool {
         true
@@ -29,12 +30,21 @@ impl Want for Present {
 struct NameOf<'a>(&'a mut Vec<u8>);
 
 impl Want for NameOf<'_> {
-    const OF_TAG: bool = true;
-
     fn take(&mut self, item: &Item<'_>) -> bool {
         self.0.clear();
         item.copy_key(self.0)
     }
+}
+
+/// Looks a tag up by its name, and takes what is wanted of its item. Returns false if there is no
+/// such tag.
+pub(crate) fn read_tag(region: &Region, name: &[u8], want: &mut impl Want) -> Result<bool> {
+    read_on::<OfTag>(region, name, OfTag::hash(region, name), want, &AsItIs)
+}
+
+/// Looks a tag up by its uid, as [`read_tag`] does by its name.
+fn read_tag_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
+    by_uid::read::<OfTag>(region, hint, want, &AsItIs)
 }
 
 /// Returns whether the key of an item is over, or `None` if damage hides that. Without a lock the
@@ -54,7 +64,7 @@ fn is_tagged_over(item: &Item<'_>) -> Option<bool> {
         return Some(true);
     }
     for hint in item.tags().hints() {
-        if !read_by_uid(item.region(), hint, &mut Present).ok()? {
+        if !read_tag_by_uid(item.region(), hint, &mut Present).ok()? {
             return Some(true);
         }
     }
@@ -68,7 +78,7 @@ pub(crate) fn may_be_over(item: &Item<'_>) -> bool {
 
 /// Reads the name of a tag. Returns false if the tag does not exist any more.
 pub(crate) fn tag_name(region: &Region, hint: Hint, out: &mut Vec<u8>) -> Result<bool> {
-    let found = read_by_uid(region, hint, &mut NameOf(out));
+    let found = read_tag_by_uid(region, hint, &mut NameOf(out));
     if !matches!(found, Ok(true)) {
         out.clear();
     }

@@ -2,13 +2,13 @@
 //! system calls in the place of loads.
 //!
 //! Mapping a file, faulting its pages in and unmapping it costs several times as much as one read.
-//! So the first reads after an open use `pread`. All that is unusual (an item with fields, a large
-//! one, a change meanwhile) is left to the mapping.
+//! So the first reads after an open use `pread`. All that is unusual (an item with other fields
+//! than client flags, a large one, a change meanwhile) is left to the mapping.
 
 use super::hash::Hash;
 use crate::layout::{
-    Bucket, DIR_INLINE, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT, is_key,
-    is_word, slot_ref, slot_tag,
+    Bucket, DIR_INLINE, FLAG_CLIENT, Geometry, Header, LayoutWord, PAGE, SLOTS, ShardHead, UNIT,
+    is_key, is_word, slot_ref, slot_tag,
 };
 use crate::region::Unmapped;
 use crate::sync::{Ordering, fence};
@@ -25,20 +25,32 @@ const GLANCE: usize = 256;
 #[derive(PartialEq)]
 enum BucketMatch {
     Missing,
-    Found,
-    /// Found, and the value is one that may be changed in place.
+    /// Found, with these client flags.
+    Found(u32),
+    /// Found, without client flags, and the value is one that may be changed in place.
     FoundWord,
 }
 
-/// Reads the value of a key into `out`. Returns whether the key is there, or `None` if it takes the
-/// mapping to find out.
-pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+impl BucketMatch {
+    fn client_flags(&self) -> Option<u32> {
+        match self {
+            Self::Missing => None,
+            Self::Found(flags) => Some(*flags),
+            Self::FoundWord => Some(0),
+        }
+    }
+}
+
+/// Reads the value of a key into `out`. Returns its client flags, or `Some(None)` if the key is
+/// missing, or `None` if it takes the mapping to find out. A key that is found has no expiry, no
+/// version and no marks.
+pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> Option<Option<u32>> {
     let geometry = file.geometry();
     let hash = Hash::with(&RapidSecrets::seed(file.seed()), geometry, key);
     let head_offset = geometry.shards_off + u64::from(hash.shard()) * size_of::<ShardHead>() as u64;
     let head = bytes(file, head_offset)?;
     let Some(segment) = segment(file, geometry, hash, &head)? else {
-        return Some(false);
+        return Some(None);
     };
     let home_offset = segment + u64::from(hash.home()) * LINE as u64;
     let home = bytes(file, home_offset)?;
@@ -51,15 +63,15 @@ pub(crate) fn read_unmapped(file: &Unmapped, key: &[u8], out: &mut Vec<u8>) -> O
             matched != BucketMatch::FoundWord || head_now[HEAD - 8..] == head[HEAD - 8..];
         let is_unchanged = now == *bucket && head_now[..8] == head[..8] && is_counted;
         let is_there = self::segment(file, geometry, hash, &head_now)? == Some(segment);
-        (is_unchanged && is_there).then_some(matched != BucketMatch::Missing)
+        (is_unchanged && is_there).then(|| matched.client_flags())
     };
     let matched = find(file, &home, key, hash.tag(), out)?;
     if matched == BucketMatch::Missing && u32_at(&home, 4) >> 28 != 0 {
         let offset = segment + u64::from(hash.away()) * LINE as u64;
         let away = bytes(file, offset)?;
         let matched = find(file, &away, key, hash.tag(), out)?;
-        if confirm(matched, offset, &away)? {
-            return Some(true);
+        if let Some(flags) = confirm(matched, offset, &away)? {
+            return Some(Some(flags));
         }
         return confirm(BucketMatch::Missing, home_offset, &home);
     }
@@ -133,8 +145,12 @@ fn find(
         let header = Header::decode(u64_at(glance, 0));
         let (at, key_len, value_len) = match file.geometry().fixed {
             Some(fixed) => (0, fixed.key_len as usize, fixed.value_len as usize),
-            None if header.flags != 0 => return None,
-            None => (8, header.key_len as usize, header.value_len as usize),
+            None if header.flags & !FLAG_CLIENT != 0 => return None,
+            None => (
+                header.before_key() as usize,
+                header.key_len as usize,
+                header.value_len as usize,
+            ),
         };
         let value_at = at + key_len;
         if value_at + value_len > room || value_at > glance.len() {
@@ -154,8 +170,13 @@ fn find(
                 }
             }
         }
+        if at > 8 {
+            // The marks beside the flags are changed in place, and may have been copied in parts.
+            let client = u64_at(glance, 8);
+            return (client >> 32 == 0).then_some(BucketMatch::Found(client as u32));
+        }
         if !is_word(key_len as u64, value_len as u64) {
-            return Some(BucketMatch::Found);
+            return Some(BucketMatch::Found(0));
         }
         // A call may copy a word in parts while it is being changed, and no version rises then. Two
         // such copies may even be equal, each with one part of the old word and one of the new: but

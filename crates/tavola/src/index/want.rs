@@ -9,8 +9,6 @@ use crate::sync::{Ordering, SHORT};
 /// What a read takes of an item. A `Vec`, which is empty at first, takes the value; `()` takes
 /// nothing.
 pub(crate) trait Want {
-    /// Whether a read by uid looks for a tag, and not for a key.
-    const OF_TAG: bool = false;
     /// Whether no function gets a reference to it, so that it can stay in registers. Then the short
     /// path leaves a key that is not in its home bucket, or has other fields than a uid, to the
     /// long one.

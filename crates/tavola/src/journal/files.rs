@@ -27,6 +27,7 @@ use crate::lock::{FileLock, Me, PATIENCE, Taken, sleep, wake};
 use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::disk::{DiskFile, HomeDir};
+use crate::values::Durability;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,7 @@ const CLOCK_EVERY_MS: u64 = 1000;
 pub(crate) struct JournalFiles {
     pub(crate) home: Arc<dyn HomeDir>,
     path: PathBuf,
+    room: Room,
     open: Mutex<Vec<(u64, Arc<dyn DiskFile>)>>,
 }
 
@@ -90,33 +92,63 @@ impl FileHead {
     }
 }
 
+/// How a new file gets room for its records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// Zeroes are written. Records that are written later change nothing but these bytes, which is
+    /// what makes a sync fast: for tables that sync with each write.
+    Written,
+    /// The file system is asked for it: for tables that sync now and then.
+    Reserved,
+}
+
+impl Room {
+    pub(crate) fn of(durability: Durability) -> Self {
+        match durability {
+            Durability::Commit => Self::Written,
+            _ => Self::Reserved,
+        }
+    }
+}
+
 /// Creates a file with room for its records, and returns when it survives a power failure.
-///
-/// The room is written, as writing to it later then changes nothing but the bytes, which is what
-/// makes a sync fast.
-pub(crate) fn create_file(home: &dyn HomeDir, file: &FileHead, segment: u64) -> io::Result<()> {
+pub(crate) fn create_file(
+    home: &dyn HomeDir,
+    file: &FileHead,
+    segment: u64,
+    room: Room,
+) -> io::Result<()> {
     let name = name_of(file.number);
     match home.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let made = home.create(&name)?;
-    let zeroes = vec![0; CHUNK.min(segment) as usize];
-    let mut at = FILE_HEAD;
-    while at < FILE_HEAD + segment {
-        let len = (FILE_HEAD + segment - at).min(CHUNK);
-        made.write_all_at(&zeroes[..len as usize], at)?;
-        at += len;
+    match room {
+        Room::Written => write_zeroes(&*made, segment)?,
+        Room::Reserved => made.allocate(FILE_HEAD + segment)?,
     }
     made.write_all_at(&file.encode(), 0)?;
     made.sync_data()?;
     home.sync()
 }
 
+fn write_zeroes(file: &dyn DiskFile, segment: u64) -> io::Result<()> {
+    let zeroes = vec![0; CHUNK.min(segment) as usize];
+    let mut at = FILE_HEAD;
+    while at < FILE_HEAD + segment {
+        let len = (FILE_HEAD + segment - at).min(CHUNK);
+        file.write_all_at(&zeroes[..len as usize], at)?;
+        at += len;
+    }
+    Ok(())
+}
+
 impl JournalFiles {
-    pub(crate) fn new(home: Arc<dyn HomeDir>, path: &Path) -> Self {
+    pub(crate) fn new(home: Arc<dyn HomeDir>, path: &Path, room: Room) -> Self {
         Self {
             home,
+            room,
             path: path.to_path_buf(),
             open: Mutex::new(Vec::new()),
         }
@@ -220,7 +252,8 @@ impl JournalFiles {
                 number: allocated / segment,
                 from: allocated,
             };
-            create_file(&*self.home, &file, segment).map_err(|source| self.no_room(source))?;
+            create_file(&*self.home, &file, segment, self.room)
+                .map_err(|source| self.no_room(source))?;
             head.allocated.store(allocated + segment, Ordering::Release);
         }
     }
@@ -266,8 +299,8 @@ impl JournalFiles {
         }
     }
 
-    /// Syncs, unlocks, and wakes all who wait: those whose records came too late for this sync found
-    /// the lock held, and one of them must take it now.
+    /// Syncs, unlocks, and wakes all who wait: those whose records came too late for this sync
+    /// found the lock held, and one of them must take it now.
     fn sync_and_wake(
         &self,
         region: &Region,
@@ -339,7 +372,7 @@ impl JournalFiles {
         Ok(())
     }
 
-    /// Makes the file in which a failed journal goes on, and returns the position at which that
+    /// Makes the file in which a failed journal continues, and returns the position at which that
     /// begins. As the journal has failed, nobody appends to it.
     pub(crate) fn begin_again(&self, region: &Region, me: Me) -> Result<u64> {
         let head = head(region);
@@ -352,13 +385,14 @@ impl JournalFiles {
             number: allocated / segment,
             from: allocated,
         };
-        create_file(&*self.home, &file, segment).map_err(|source| self.no_room(source))?;
+        create_file(&*self.home, &file, segment, self.room)
+            .map_err(|source| self.no_room(source))?;
         Ok(allocated)
     }
 
-    /// Lets a failed journal go on from a position at which a snapshot begins. The state comes last:
-    /// if this process dies before, it is still failed.
-    pub(crate) fn go_on(&self, region: &Region, me: Me, position: u64) -> Result<()> {
+    /// Lets a failed journal continue from a position at which a snapshot begins. The state comes
+    /// last: if this process dies before, it is still failed.
+    pub(crate) fn continue_at(&self, region: &Region, me: Me, position: u64) -> Result<()> {
         let head = head(region);
         let segment = head.segment.load(Ordering::Relaxed).max(1);
         let (sync, _) = FileLock::acquire(region, &head.sync_lock, me)?;

@@ -59,11 +59,7 @@ impl Home {
         let mut options = if self.has_versions { VERSIONS } else { 0 };
         options |= if self.fixed.is_some() { FIXED } else { 0 };
         options |= if uids { UIDS } else { 0 };
-        let (policy, ms) = match self.durability {
-            Durability::Commit => (0, 0),
-            Durability::Within(time) => (1, time.as_millis() as u64),
-            Durability::Os => (2, 0),
-        };
+        let [policy, ms] = encode_policy(self.durability);
         [
             MAGIC,
             FORMAT,
@@ -111,23 +107,37 @@ impl Home {
                 options & UIDS != 0,
             )),
             ttl_ms: words[8],
-            durability: match words[9] {
-                1 => Durability::Within(Duration::from_millis(words[10])),
-                2 => Durability::Os,
-                _ => Durability::Commit,
-            },
+            durability: decode_policy([words[9], words[10]]),
             mode: words[11] as u32,
         })
     }
 
     /// Writes the file, and returns when it survives a power failure.
     pub(crate) fn write(&self, dir: &dyn HomeDir) -> io::Result<()> {
+        self.write_with(dir, &[])
+    }
+
+    /// Raises `max_size` in the file, as [`Home::write`]. The file still says where the memory is.
+    pub(crate) fn raise_max_size(dir: &dyn HomeDir, max_size: u64) -> io::Result<()> {
+        let mut bytes = [0; 4096];
+        dir.open(TABLE)?.read_at(&mut bytes, 0)?;
+        let home = Self::decode(&bytes).map_err(io::Error::other)?;
+        if home.max_size >= max_size {
+            return Ok(());
+        }
+        let raised = Self { max_size, ..home };
+        raised.write_with(dir, &bytes[NOTE as usize..])
+    }
+
+    fn write_with(&self, dir: &dyn HomeDir, note: &[u8]) -> io::Result<()> {
         let mut bytes: Vec<u8> = self
             .words()
             .into_iter()
             .flat_map(u64::to_le_bytes)
             .collect();
         bytes.extend(fold(&self.words()).to_le_bytes());
+        bytes.resize(NOTE as usize, 0);
+        bytes.extend_from_slice(note);
         bytes.resize(4096, 0);
         match dir.remove(NEW) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -138,6 +148,24 @@ impl Home {
         file.sync_data()?;
         dir.rename(NEW, TABLE)?;
         dir.sync()
+    }
+}
+
+/// Returns a policy as two words: which one, and its time in ms.
+pub(crate) fn encode_policy(policy: Durability) -> [u64; 2] {
+    match policy {
+        Durability::Commit => [0, 0],
+        Durability::Within(time) => [1, time.as_millis() as u64],
+        Durability::Os => [2, 0],
+    }
+}
+
+/// Returns the policy of two words.
+pub(crate) fn decode_policy(words: [u64; 2]) -> Durability {
+    match words {
+        [1, ms] => Durability::Within(Duration::from_millis(ms)),
+        [2, _] => Durability::Os,
+        _ => Durability::Commit,
     }
 }
 

@@ -5,7 +5,7 @@
 //! - `ring`: records in memory, and how a change and its record are one
 //! - `files`: records on their way to disk, and who waits for them
 //! - `read`: records from disk
-//! - `snapshot`: all keys at once, from which a journal goes on
+//! - `snapshot`: all keys at once, from which a journal continues
 //! - `home`: the directory of a durable table
 
 mod files;
@@ -16,12 +16,14 @@ mod ring;
 mod snapshot;
 mod window;
 
-pub(crate) use files::{FileHead, JournalFiles, create_file, name_of, number_of};
-pub(crate) use home::{Home, Place, TABLE, path_in};
+pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};
+pub(crate) use home::{Home, Place, TABLE, decode_policy, encode_policy, path_in};
 pub(crate) use read::{End, JournalReader};
-pub(crate) use record::{ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record};
+pub(crate) use record::{
+    ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
+};
 pub(crate) use ring::{
-    Appended, begin_snapshot, head, is_kept, most_inline, record, record_all, record_piece, settle,
-    tail, take_last,
+    Appended, begin_snapshot, finish_record, head, is_kept, most_inline, record, record_all,
+    record_piece, tail, take_last,
 };
 pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};

@@ -61,6 +61,12 @@ impl<'a> JournalReader<'a> {
         })
     }
 
+    /// Returns at most how many bytes of records there are from a position on.
+    pub(crate) fn len_from(&self, from: u64) -> u64 {
+        let last = self.numbers.last().map_or(0, |last| last + 1);
+        (last * self.segment).saturating_sub(from)
+    }
+
     /// Returns the head of a file, if it is there and whole.
     fn head(&mut self, number: u64) -> io::Result<Option<FileHead>> {
         if self.open.as_ref().is_none_or(|open| open.0 != number) {
@@ -137,7 +143,7 @@ impl<'a> JournalReader<'a> {
                     continue;
                 }
             }
-            // Here the records end, unless the next file says that they go on there.
+            // Here the records end, unless the next file says that they continue there.
             let next = at / self.segment + 1;
             match self.head(next)? {
                 Some(head) if head.from == at => at = next * self.segment,
@@ -146,9 +152,9 @@ impl<'a> JournalReader<'a> {
         }
     }
 
-    /// Writes the bytes between two positions again, as they were read, and returns when they survive
-    /// a power failure. After a sync that failed, the system may return bytes that are not on disk,
-    /// and never write them by itself.
+    /// Writes the bytes between two positions again, as they were read, and returns when they
+    /// survive a power failure. After a sync that failed, the system may return bytes that are not
+    /// on disk, and never write them by itself.
     pub(crate) fn write_again(&mut self, from: u64, until: u64) -> io::Result<()> {
         let mut at = from;
         let mut buffer = Vec::new();
@@ -170,9 +176,18 @@ impl<'a> JournalReader<'a> {
 
     /// Looks behind the end for records that say that this place was on disk.
     fn end(&mut self, at: u64) -> io::Result<End> {
+        let mut synced = 0;
+        self.behind(at, |record| synced = synced.max(record.synced))?;
+        Ok(match synced > at {
+            true => End::Damaged { at, synced },
+            false => End::At(at),
+        })
+    }
+
+    /// Calls `each` with every record behind a position that is not the begin of one.
+    pub(crate) fn behind(&mut self, at: u64, mut each: impl FnMut(&Record<'_>)) -> io::Result<()> {
         let last = self.numbers.last().copied().unwrap_or(0);
         let mut position = at + 8;
-        let mut synced = 0;
         while position / self.segment <= last {
             self.fill(position, HEAD)?;
             if self.window.bytes().len() < HEAD {
@@ -184,7 +199,7 @@ impl<'a> JournalReader<'a> {
             {
                 self.fill(position, head.len())?;
                 if let Some(record) = head.verify(self.id, self.window.bytes()) {
-                    synced = synced.max(record.synced);
+                    each(&record);
                 }
             }
             position += 8;
@@ -195,9 +210,13 @@ impl<'a> JournalReader<'a> {
                 position = (position - 8 + (zeroes as u64) / 8 * 8).max(position);
             }
         }
-        Ok(match synced > at {
-            true => End::Damaged { at, synced },
-            false => End::At(at),
-        })
+        Ok(())
+    }
+
+    /// Returns whether something was written at a position: a record that is not whole.
+    pub(crate) fn has_bytes(&mut self, at: u64) -> io::Result<bool> {
+        self.fill(at, HEAD)?;
+        let head = self.window.bytes().iter().take(HEAD);
+        Ok(head.into_iter().any(|byte| *byte != 0))
     }
 }

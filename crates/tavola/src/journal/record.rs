@@ -13,7 +13,7 @@
 //! | COMMIT (1) | changes, which happened at one moment |
 //! | PIECE (2) | the position of the first piece of the value, 0 in that one; bytes of the value |
 //! | CLOCK (3) | the time of the table's clock, in milliseconds |
-//! | FOOT (4) | of a snapshot: the end of the records that it needs, its keys, the highest version |
+//! | FOOT (4) | of a snapshot: the end of the records that it needs, keys, the highest version |
 //!
 //! A change:
 //!
@@ -234,6 +234,11 @@ impl Draft {
         self.changes += 1;
     }
 
+    /// Returns the bytes of the changes, without a head.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.bytes[HEAD..]
+    }
+
     /// Returns the memory of the record, to append bytes to.
     pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
@@ -316,14 +321,23 @@ pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 impl<'a> Record<'a> {
-    /// Calls `each` for each change. Returns `None` if the body is not made of as many changes as
-    /// the head says: then it was written wrongly.
-    pub(crate) fn each_change(&self, mut each: impl FnMut(ChangeRecord<'a>)) -> Option<()> {
+    /// Returns its bytes.
+    pub(crate) fn len(&self) -> u64 {
+        (HEAD + self.body.len()) as u64
+    }
+
+    /// Calls `each` for each change, with its bytes. Returns `None` if the body is not made of as
+    /// many changes as the head says: then it was written wrongly.
+    pub(crate) fn each_change(
+        &self,
+        mut each: impl FnMut(ChangeRecord<'a>, &'a [u8]),
+    ) -> Option<()> {
         let mut rest = self.body;
         for _ in 0..self.changes {
             let (change, after) = decode_change(rest)?;
+            let bytes = &rest[..rest.len() - after.len()];
             rest = after;
-            each(change);
+            each(change, bytes);
         }
         rest.is_empty().then_some(())
     }
@@ -355,7 +369,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn decode_change(bytes: &[u8]) -> Option<(ChangeRecord<'_>, &[u8])> {
+/// Decodes the first of several changes, and returns it with the bytes behind it.
+pub(crate) fn decode_change(bytes: &[u8]) -> Option<(ChangeRecord<'_>, &[u8])> {
     let mut parts = Parts(bytes);
     let first = parts.take(4)?;
     let op = Op::ALL.into_iter().find(|op| op.code() == first[0])?;
@@ -442,7 +457,7 @@ mod tests {
             .unwrap();
         assert_eq!((record.position, record.synced), (4096, 64));
         let mut found = Vec::new();
-        record.each_change(|change| found.push(change)).unwrap();
+        record.each_change(|change, _| found.push(change)).unwrap();
         assert_eq!(found, all);
     }
 

@@ -4,7 +4,7 @@
 //!
 //! | step | readers have | if we die here, the next one who locks the journal |
 //! |---|---|---|
-//! | note: `place` and `word` of the change, `at` = `tail` | the old value | forgets the note: `at` is not before `tail` |
+//! | `place` and `word` of the change, `at` = `tail` | the old value | forgets them, by `at` |
 //! | the record is copied behind `tail` | the old value | the same; the bytes are overwritten |
 //! | **`tail` rises** | the old value | **makes the change**: `at` is before `tail` |
 //! | the word is stored | the new value | stores the same word |
@@ -12,12 +12,12 @@
 //!
 //! **JRN-1** A record is before `tail` if and only if its change was made, or is made before anyone
 //! else locks the journal or the shard. The place stays what it is until then: the shard is locked,
-//! and who takes it from the dead owner locks the journal first (`settle`), before anything of the
-//! shard moves.
+//! and the process that takes it from the dead owner locks the journal first (`finish_record`),
+//! before anything of the shard moves.
 //!
-//! **JRN-2** `tail` rises before a reader can see the change. So who acts on what he saw has a
-//! later record; and if a record survives a power failure, so does every one whose change its
-//! writer may have seen.
+//! **JRN-2** `tail` rises before a reader can see the change. So a process that acts on what
+//! it saw has a later record; and if a record survives a power failure, so does every one whose
+//! change its writer may have seen.
 //!
 //! **JRN-3** Before a change is made, the ring and the files have room for its record; else nothing
 //! happens, the step ends with `Need::Journal`, and begins again when there is room. So a full disk
@@ -75,7 +75,7 @@ fn fits(head: &JournalHead, bytes: u64) -> bool {
 }
 
 /// Makes what a dead owner of the journal's lock has left as if it had not died.
-pub(crate) fn settle(region: &Region, me: Me) -> Result<()> {
+pub(crate) fn finish_record(region: &Region, me: Me) -> Result<()> {
     if region.is_journaled() {
         acquire(region, me)?;
     }

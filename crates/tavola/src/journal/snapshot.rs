@@ -1,4 +1,4 @@
-//! Snapshots: files with all keys of a table, from which a journal goes on.
+//! Snapshots: files with all keys of a table, from which a journal continues.
 //!
 //! ```text
 //! HOME/snapshot-POSITION   64 B head: magic `TavolaSN`, id, position, clock in ms, checksum; then
@@ -188,6 +188,11 @@ impl SnapshotReader {
             position,
             clock_ms: words[3],
         }))
+    }
+
+    /// Returns the bytes of the file.
+    pub(crate) fn len(&self) -> io::Result<u64> {
+        self.file.len()
     }
 
     /// Calls `each` with all records. Returns the foot, or the offset of the first record that is

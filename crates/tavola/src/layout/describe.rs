@@ -168,6 +168,11 @@ pub fn tables() -> String {
         "Sheet head",
         "one a sheet, behind the head of its log",
     );
+    table::<JournalHead>(
+        &mut out,
+        "Journal head",
+        "at the beginning of the extent of a durable table's journal",
+    );
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
     table::<WatchRecord>(&mut out, "Watch record", "9 a shard");
     areas(&mut out);

@@ -2,7 +2,7 @@
 //! and how far they have come.
 //!
 //! ```text
-//! 0          head     320 B: sizes, positions, locks
+//! 0          head     1408 B: sizes, positions, locks, the directory of the table
 //! 4096       ring     a power of two: the byte of position p is at p mod its length
 //! ```
 //!
@@ -20,6 +20,8 @@ pub(crate) const RING: u64 = 4096;
 /// gains nothing.
 const LEAST_RING: u64 = 256 << 10;
 const MOST_RING: u64 = 4 << 20;
+/// The most bytes of the directory's path, in words.
+const HOME_WORDS: usize = 132;
 /// `TavolaJR`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaJR");
 
@@ -84,8 +86,15 @@ pub(crate) struct JournalHead {
     /// When it was made, in milliseconds since 1970.
     pub(crate) snapshot_ms: W64,
     unused_snapshot: [W64; 3],
+    /// The policy of the table and its time in ms, as in the file `table`.
+    policy: W64,
+    policy_ms: W64,
+    /// The path of the directory, for those who find the memory first: its bytes, a checksum.
+    home_len: W64,
+    home_sum: W64,
+    home: [W64; HOME_WORDS],
 }
-assert_layout!(JournalHead, size 320, {
+assert_layout!(JournalHead, size 1408, {
     magic: 0, ring: 8, segment: 16, id: 24, checksum: 32, unused: 40,
     lock: 64, unused_lock: 68, tail: 72, place: 80, word: 88, at: 96, keep: 104, unused_tail: 112,
     write_lock: 128, extend_lock: 132, written: 136, allocated: 144, unused_written: 152,
@@ -93,6 +102,7 @@ assert_layout!(JournalHead, size 320, {
     unused_half: 228, unused_synced: 232,
     snapshot_lock: 256, unused_state: 260, state: 264, snapshot: 272, snapshot_bytes: 280,
     snapshot_ms: 288, unused_snapshot: 296,
+    policy: 320, policy_ms: 328, home_len: 336, home_sum: 344, home: 352,
 });
 
 /// The sizes of a journal.
@@ -156,8 +166,46 @@ impl JournalHead {
         is_it.then_some(geometry)
     }
 
+    /// Notes the directory of the table and its policy, which say nothing about the content. A path
+    /// that is too long is not noted.
+    pub(crate) fn note_home(&self, path: &[u8], policy: [u64; 2]) {
+        let order = Ordering::Relaxed;
+        self.policy.store(policy[0], order);
+        self.policy_ms.store(policy[1], order);
+        if path.len() > 8 * HOME_WORDS || self.home().is_some_and(|home| home == path) {
+            return;
+        }
+        for (word, bytes) in self.home.iter().zip(path.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_le_bytes(whole), order);
+        }
+        self.home_len.store(path.len() as u64, order);
+        self.home_sum.store(sum_of(path), order);
+    }
+
+    /// Returns the path of the directory, unless it was not noted or is just being changed.
+    pub(crate) fn home(&self) -> Option<Vec<u8>> {
+        let order = Ordering::Relaxed;
+        let len = self.home_len.load(order) as usize;
+        let words = self.home.iter().map(|word| word.load(order));
+        let bytes = words.flat_map(u64::to_le_bytes).take(len);
+        let path: Vec<u8> = bytes.collect();
+        (len > 0 && path.len() == len && self.home_sum.load(order) == sum_of(&path)).then_some(path)
+    }
+
+    /// Returns the policy, as it was noted.
+    pub(crate) fn policy(&self) -> [u64; 2] {
+        [&self.policy, &self.policy_ms].map(|word| word.load(Ordering::Relaxed))
+    }
+
     fn sum(&self) -> u64 {
         let words = [&self.magic, &self.ring, &self.segment, &self.id];
         fold(&words.map(|word| word.load(Ordering::Relaxed)))
     }
+}
+
+fn sum_of(path: &[u8]) -> u64 {
+    let words: Vec<u64> = path.iter().map(|byte| u64::from(*byte)).collect();
+    fold(&words)
 }

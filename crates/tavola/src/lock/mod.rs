@@ -14,8 +14,8 @@
 //! only one of several stealers succeeds. [`Taken::FromDead`] obliges it to recover what the lock
 //! guards before anything else.
 //!
-//! **LOCK-1** Lock order: the turn, then those of the journal's files, then a shard, then the pool or
-//! the journal. Only [`ShardLocks`] locks several
+//! **LOCK-1** Lock order: the turn, then those of the journal's files, then a shard, then the pool
+//! or the journal. Only [`ShardLocks`] locks several
 //! shards, in the order of their numbers. An end of a queue is never
 //! locked together with any other lock, with one exception: [`AllEnds`] locks all ends of a pool,
 //! in their order, and gives up after a short wait.

@@ -2,11 +2,23 @@
 //! writes of a transaction are its own until it commits. Transactions that hold it in turn do not
 //! conflict with each other.
 
-use super::{HELD, Held, Me, TURN};
+#[cfg(not(feature = "shuttle"))]
+use super::HELD;
+use super::{Held, Me, TURN};
 use crate::error::Result;
 use crate::region::Region;
+#[cfg(not(feature = "shuttle"))]
 use crate::sync::handler_fence;
 use crate::sys::process::generation;
+#[cfg(not(feature = "shuttle"))]
+use std::cell::Cell;
+
+#[cfg(not(feature = "shuttle"))]
+thread_local! {
+    /// The process generation in which this thread has noted its turn. In another one, the note is
+    /// a copy of the parent's.
+    static NOTED_IN: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Proof that it is this thread's turn.
 pub(crate) struct Turn<'a> {
@@ -19,10 +31,13 @@ pub(crate) struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// Waits for the turn. There is nothing to recover of an owner that died.
     pub(crate) fn acquire(region: &'a Region, me: Me) -> Result<Self> {
+        forget_turn_of_parent();
         let (held, _) = Held::acquire(region, &region.superblock().turn, me, TURN)?;
+        let generation = generation();
+        note(generation);
         Ok(Self {
             held: Some(held),
-            generation: generation(),
+            generation,
         })
     }
 }
@@ -33,9 +48,30 @@ impl Drop for Turn<'_> {
         if self.generation != generation()
             && let Some(held) = self.held.take()
         {
-            handler_fence();
-            HELD.set(HELD.get() & !TURN);
+            forget_turn_of_parent();
             std::mem::forget(held);
         }
     }
 }
+
+#[cfg(not(feature = "shuttle"))]
+fn note(generation: u64) {
+    NOTED_IN.set(generation);
+}
+
+/// In a forked child, removes the copy of its parent's note. The child may have a turn of its own,
+/// which stays.
+#[cfg(not(feature = "shuttle"))]
+fn forget_turn_of_parent() {
+    if HELD.get() & TURN != 0 && NOTED_IN.get() != generation() {
+        handler_fence();
+        HELD.set(HELD.get() & !TURN);
+    }
+}
+
+/// No model forks.
+#[cfg(feature = "shuttle")]
+fn note(_: u64) {}
+
+#[cfg(feature = "shuttle")]
+fn forget_turn_of_parent() {}

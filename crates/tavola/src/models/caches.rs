@@ -8,7 +8,7 @@ use super::{
     Key, Observer, Table, Write, beside, explore, keys_between, never_missing, open_up, quietly,
     region, scan_meets, set, version_of, writer,
 };
-use crate::index::evict;
+use crate::index::locate::evict;
 use crate::lock::ShardLock;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::{
     Key, Observer, Table, Write, beside, explore, keys_between, keys_where, never_missing, quietly,
     region, scan_meets, set, table, value, version, version_of, writer,
 };
-use crate::index::{may_expire, sweep_step};
+use crate::index::locate::{SweepSize, may_expire, sweep_step};
 use crate::layout::{BUCKETS, SweepWord};
 use crate::lock::ShardLock;
 use crate::sync::Ordering;
@@ -47,7 +47,7 @@ fn search(table: &Table, bucket: usize) {
         ..there
     };
     sweep.store(from.encode(), Ordering::Relaxed);
-    assert!(sweep_step(&lock, None).is_ok());
+    assert!(sweep_step(&lock, SweepSize::Paced).is_ok());
 }
 
 /// The first keys that stand where a search from `HOME` on begins.

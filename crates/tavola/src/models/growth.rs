@@ -4,7 +4,7 @@ use super::{
     Key, Table, WORDS, Write, beside, explore, keys_between, keys_where, never_missing, set, table,
 };
 use super::{core, region, scan_meets, writer};
-use crate::index::Hash;
+use crate::index::locate::Hash;
 use crate::sync::Ordering;
 
 const HOME: u32 = 20;

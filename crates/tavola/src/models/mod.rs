@@ -45,7 +45,7 @@ mod transactions;
 mod uids;
 
 use crate::engine::Core;
-use crate::index::Hash;
+use crate::index::locate::Hash;
 use crate::lock::Me;
 use crate::region::Region;
 use crate::sync::{Ordering, W32};

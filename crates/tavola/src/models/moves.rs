@@ -2,7 +2,7 @@
 
 use super::{Key, Table, Write, beside, explore, keys_between, never_missing, set, table};
 use super::{region, scan_meets};
-use crate::index::Hash;
+use crate::index::locate::Hash;
 use crate::layout::{SLOTS, slot_tag};
 use crate::sync::Ordering;
 use std::sync::Arc;

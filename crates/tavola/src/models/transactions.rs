@@ -7,9 +7,10 @@ use super::{
     Key, Observer, Table, Write, beside, explore, open_up, quietly, region, set, version_of,
 };
 use crate::error::Error;
-use crate::index::Hash;
+use crate::index::locate::Hash;
 use crate::layout::Hint;
 use crate::table::Begin;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A table of two shards.
@@ -29,9 +30,14 @@ fn table(fill: impl FnOnce(&Table)) -> Arc<Table> {
 
 /// A key of each shard.
 fn keys() -> [Key; 2] {
+    keys_from(100)
+}
+
+/// A key of each shard, which are numbers from this one on.
+fn keys_from(first: u64) -> [Key; 2] {
     let sample = table(|_| ());
     [0, 1].map(|shard| {
-        let mut all = (100_u64..).map(u64::to_le_bytes);
+        let mut all = (first..).map(u64::to_le_bytes);
         let is_in = |key: &Key| Hash::of(region(&sample), key).shard() == shard;
         all.find(is_in).expect("half of all keys")
     })
@@ -90,12 +96,52 @@ fn readers_see_all_or_nothing() {
 }
 
 #[test]
+fn two_side_by_side_are_decided_by_themselves() {
+    let pairs = [keys_from(100), keys_from(1000)];
+    explore(400, move || {
+        let table = table(|t| pairs.iter().for_each(|keys| set_all(t, keys, 1)));
+        let writes = pairs.map(|keys| -> Write {
+            Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)))
+        });
+        beside(&table, writes.into(), pairs.map(one_version).into());
+    });
+}
+
+#[test]
 fn views_see_one_moment() {
     let keys = keys();
     explore(200, move || {
         let table = table(|t| set_all(t, &keys, 1));
         let write: Write = Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)));
         beside(&table, vec![write], vec![all_alike(keys)]);
+    });
+}
+
+/// A reader that scans, for whom neither key is ever missing, and the version never falls.
+fn scanned(keys: [Key; 2]) -> Observer {
+    let mut least = 0;
+    Box::new(move |table| {
+        let mut met = BTreeSet::new();
+        for entry in table.iter() {
+            let (key, value) = entry.expect("no damage");
+            if keys.iter().any(|one| key == one) {
+                let now = version_of(&value);
+                assert!(now >= least, "version {now} after {least}");
+                least = now;
+                met.insert(key);
+            }
+        }
+        assert_eq!(met.len(), keys.len(), "a key is missing");
+    })
+}
+
+#[test]
+fn scans_meet_every_key() {
+    let keys = keys();
+    explore(200, move || {
+        let table = table(|t| set_all(t, &keys, 1));
+        let write: Write = Box::new(move |t| (2..4).for_each(|version| set_all(t, &keys, version)));
+        beside(&table, vec![write], vec![scanned(keys)]);
     });
 }
 

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::index::{
     Hash, all_changed, current, entries, lookup, may_be_over, other_bucket, publish_layout,
 };
-use crate::journal::settle;
+use crate::journal::finish_record;
 use crate::layout::{
     BUCKETS, Bucket, CLASSES, Class, DIR_INLINE, HINT_MAX, LayoutWord, PROTECTED, PageWord, SLOTS,
     Segment, SweepWord, ghost_age, is_key, pending_ref, slot_ref, slot_tag,
@@ -35,7 +35,7 @@ const BATCH: usize = 64;
 /// Recovers the shard, and returns how many keys were lost to damage. A death alone loses none.
 pub(crate) fn recover(lock: &ShardLock<'_>) -> u64 {
     // Before anything moves (JRN-1). It cannot fail: this thread holds no lock but the shard's.
-    let _ = settle(lock.region, lock.me);
+    let _ = finish_record(lock.region, lock.me);
     increment_versions(lock);
     forget_derived(lock);
     let mut scan = Scan {

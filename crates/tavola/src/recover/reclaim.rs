@@ -102,3 +102,32 @@ fn free_commits(region: &Region, dead: u32) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+
+    #[test]
+    fn commit_words_of_the_dead_are_free_again_and_others_stay() {
+        let table = Table::options().max_size(1 << 20).private().unwrap();
+        table.set("key", "value").unwrap();
+        let core = table.core().unwrap();
+        let (region, me) = (core.region(), core.writer().unwrap());
+        let dead = me.id() + (1 << 12);
+        let mine = CommitWord::Open { owner: me.id() };
+        let states = [
+            CommitWord::Open { owner: dead },
+            CommitWord::Committed { owner: dead },
+            mine,
+        ];
+        let words = &region.superblock().commits;
+        for (word, state) in words.iter().zip(states) {
+            word.store(state.encode(), Ordering::Release);
+        }
+        assert!(reclaim_one(region, me, dead).unwrap());
+        let left = words.iter().map(|word| word.load(Ordering::Relaxed));
+        let left: Vec<u64> = left.filter(|word| *word != 0).collect();
+        assert_eq!(left, [mine.encode()]);
+    }
+}

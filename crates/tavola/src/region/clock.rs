@@ -74,8 +74,8 @@ impl Region {
         }
     }
 
-    /// Lets a table that was rebuilt go on from the time at which it was last used, if the clock of
-    /// the machine was set back since. No other process has the table.
+    /// Lets a table that was rebuilt continue from the time at which it was last used, if the clock
+    /// of the machine was set back since. No other process has the table.
     pub(crate) fn set_clock_to(&self, least_ms: u64) {
         self.set_clock();
         let late_ms = least_ms.saturating_sub(self.now_ms());

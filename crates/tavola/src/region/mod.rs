@@ -21,6 +21,7 @@ mod create;
 mod dirs;
 mod extents;
 mod file;
+mod heap;
 mod leases;
 mod limit;
 mod location;
@@ -41,6 +42,7 @@ pub(crate) use create::{Unmapped, create, open, open_old};
 pub(crate) use location::Location;
 pub(crate) use name::{make_directory, remove_of, rename_of};
 pub(crate) use pins::{Pin, Pinned};
+pub use warning::home_warning;
 pub(crate) use warning::is_in_memory;
 pub mod names {
     //! The file of a name, the list of tables, and how a table is removed or renamed.
@@ -134,52 +136,6 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Creates a private region of zeroes on the heap, with the layout of a file's.
-    pub(crate) fn heap(
-        geometry: Geometry,
-        seed: u64,
-        path: &std::path::Path,
-    ) -> crate::Result<Self> {
-        // Aligned here: an allocator that aligns writes the zeroes itself, to all of the pages.
-        let size = geometry.room as usize + PAGE as usize;
-        let layout = std::alloc::Layout::from_size_align(size, 8)
-            .expect("a geometry's size is a valid layout");
-        // SAFETY: the layout's size is not zero (Geometry::new).
-        let start = unsafe { std::alloc::alloc_zeroed(layout) };
-        let base = match start.is_null() {
-            true => start,
-            // SAFETY: less than a page, by which the layout is longer than the room.
-            false => unsafe { start.add(start.align_offset(PAGE as usize)) },
-        };
-        let none = || {
-            explained(
-                "allocating",
-                path,
-                std::io::Error::from_raw_os_error(libc::ENOMEM),
-            )
-        };
-        let region = Self {
-            base: NonNull::new(base).ok_or_else(none)?,
-            len: W64::new(geometry.room),
-            geometry,
-            near: Near::new(base, &geometry),
-            secrets: RapidSecrets::seed(seed),
-            writable: true,
-            backing: Backing::Heap { layout, start },
-            opened: sys::process::generation(),
-            clock: clock::Clock::new(),
-            evictions: RecordRing::new(),
-            seat: pins::PinSlot::new(),
-            lock_limit: limit::LockLimit::new(),
-            journal: W64::new(0),
-            adopted: W32::new(0),
-        };
-        region
-            .superblock()
-            .init(&geometry, geometry.room, seed, [0, 0], 0);
-        Ok(region)
-    }
-
     /// Creates the region of a mapping that is as long as the geometry, or covers all that is in
     /// use.
     fn mapped(
@@ -494,15 +450,6 @@ impl Region {
                 self.copy_out(offset, out);
                 true
             }
-        }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        if let Backing::Heap { layout, start } = self.backing {
-            // SAFETY: allocated in `heap` with this very layout.
-            unsafe { std::alloc::dealloc(start, layout) };
         }
     }
 }

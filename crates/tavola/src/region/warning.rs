@@ -44,6 +44,41 @@ pub fn warning(name: impl AsRef<OsStr>) -> Result<Option<String>> {
     })
 }
 
+/// Says why a durable table should not be in this directory, because of the file system that it is
+/// on or will be on; `None` if nothing is wrong with it. The sentence says what to do after a
+/// semicolon.
+///
+/// # Examples
+/// ```
+/// let warning = tavola::durable::warning("/dev/shm/users").unwrap();
+/// assert!(warning.contains("in memory"));
+/// ```
+pub fn home_warning(home: impl AsRef<Path>) -> Option<String> {
+    let path = std::path::absolute(home.as_ref()).ok()?;
+    let shown = path.display();
+    if nearest(&path, is_memory) == Some(true) {
+        return Some(format!(
+            "{shown} is on a file system in memory, which a restart of the machine empties; \
+            use a directory on a disk"
+        ));
+    }
+    match nearest(&path, kind_of)? {
+        Kind::Shared => None,
+        Kind::Overlay => Some(format!(
+            "{shown} is on overlayfs, which is removed with its container; use a directory on a \
+            volume"
+        )),
+        Kind::Network(name) => Some(format!(
+            "{shown} is on {name}: if processes of two machines open the table, they damage it; \
+            use a directory on a local disk"
+        )),
+        Kind::Fuse => Some(format!(
+            "{shown} is on a FUSE file system, which may not write to a disk at all; use a \
+            directory on a local disk"
+        )),
+    }
+}
+
 /// Returns whether a table at this path is, or will be, on a file system in memory; true if
 /// unknown.
 pub(crate) fn is_in_memory(path: &Path) -> bool {

@@ -4,7 +4,7 @@ use super::Table;
 use crate::alloc::Shown;
 use crate::engine::{Tries, WriteCondition};
 use crate::error::Result;
-use crate::index::{Hash, read};
+use crate::index::locate::{Hash, read};
 use crate::sync::SHORT;
 use crate::values::{Attributes, Details, Entry, Expiry};
 

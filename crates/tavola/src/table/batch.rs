@@ -3,7 +3,7 @@
 use super::Table;
 use crate::engine::WAVE;
 use crate::error::Result;
-use crate::index::Stamped;
+use crate::index::locate::Stamped;
 use crate::values::{Attributes, Details};
 
 impl Table {

@@ -5,7 +5,19 @@ use crate::engine::KeyOrUid;
 use crate::error::Result;
 use crate::layout::Hint;
 use crate::sync::SHORT;
-use crate::values::{Details, Entry};
+use crate::values::{Attributes, Details, Entry, Expiry};
+
+/// The details of a key that has client flags and nothing else.
+fn plain_details(flags: u32) -> Details {
+    Details {
+        attributes: Attributes {
+            expiry: Expiry::Never,
+            flags,
+        },
+        version: 0,
+        marks: 0,
+    }
+}
 
 impl Table {
     /// Returns the value of a key with its flags, TTL and token, or `None` if it is missing.
@@ -31,7 +43,18 @@ impl Table {
         out: &mut Vec<u8>,
     ) -> Result<Option<Details>> {
         let key = key.as_ref();
-        self.core()?.entry_into(KeyOrUid::Key(key), out)
+        match self.lazy.ready() {
+            Some(core) => core.entry_into(KeyOrUid::Key(key), out),
+            None => self.get_first_entry(key, out),
+        }
+    }
+
+    #[cold]
+    fn get_first_entry(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<Details>> {
+        match self.lazy.read_unmapped(key, out) {
+            Some(found) => Ok(found.map(plain_details)),
+            None => self.core()?.entry_into(KeyOrUid::Key(key), out),
+        }
     }
 
     /// Reads a value into a slice, as [`Table::get_to_slice`], and returns its length with the
@@ -58,7 +81,26 @@ impl Table {
         out: &mut [u8],
     ) -> Result<Option<(usize, Details)>> {
         let key = key.as_ref();
-        self.core()?.entry_to_slice(KeyOrUid::Key(key), out)
+        match self.lazy.ready() {
+            Some(core) => core.entry_to_slice(KeyOrUid::Key(key), out),
+            None => self.get_first_entry_to_slice(key, out),
+        }
+    }
+
+    #[cold]
+    fn get_first_entry_to_slice(
+        &self,
+        key: &[u8],
+        out: &mut [u8],
+    ) -> Result<Option<(usize, Details)>> {
+        let mut value = Vec::new();
+        let Some(found) = self.lazy.read_unmapped(key, &mut value) else {
+            return self.core()?.entry_to_slice(KeyOrUid::Key(key), out);
+        };
+        if let (Some(_), Some(out)) = (found, out.get_mut(..value.len())) {
+            out.copy_from_slice(&value);
+        }
+        Ok(found.map(|flags| (value.len(), plain_details(flags))))
     }
 
     /// Reads the value of the key with this uid, as [`Table::get_entry_into`].

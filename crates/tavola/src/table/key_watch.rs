@@ -19,7 +19,7 @@ use super::Table;
 use crate::alloc::recompute_overhead;
 use crate::engine::Core;
 use crate::error::Result;
-use crate::index::{Hash, Stamped, Value, read_seated};
+use crate::index::locate::{Hash, Stamped, Value, read_seated};
 use crate::layout::{WATCHES, WatchRecord};
 use crate::lock::{Me, ShardLock, sleep};
 use crate::region::{Region, no_room};

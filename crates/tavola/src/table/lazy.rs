@@ -3,7 +3,7 @@
 
 use crate::engine::{Core, UidPolicy};
 use crate::error::Result;
-use crate::index::read_unmapped;
+use crate::index::locate::read_unmapped;
 use crate::region::{NameState, Unmapped};
 use crate::sync::{Ordering, W32};
 use std::path::{Path, PathBuf};
@@ -95,15 +95,16 @@ impl Lazy {
         self.core.get().map(|core| &**core)
     }
 
-    /// A read without the mapping: `None` when there had better be one.
+    /// A read without the mapping: `None` when there had better be one. A key that is found has
+    /// these client flags, and neither expiry nor version nor marks.
     #[cold]
-    pub(super) fn read_unmapped(&self, key: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    pub(super) fn read_unmapped(&self, key: &[u8], out: &mut Vec<u8>) -> Option<Option<u32>> {
         let file = self.file.as_ref()?;
         if self.unmapped_reads.fetch_add(1, Ordering::Relaxed) >= UNMAPPED_READS {
             return None;
         }
         let found = read_unmapped(file, key, out)?;
-        if !found {
+        if found.is_none() {
             out.clear();
         }
         Some(found)

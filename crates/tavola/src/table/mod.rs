@@ -23,6 +23,7 @@ mod maintain;
 mod migrate;
 mod name;
 mod number;
+mod open;
 mod options;
 mod queues;
 mod range;
@@ -40,6 +41,7 @@ mod update;
 mod view;
 mod write;
 
+pub use durable::{on_rebuild, verify};
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};

@@ -1,23 +1,13 @@
-//! How a table is made and opened.
+//! What a table is made and opened with.
 
-use super::Table;
-use super::durable::{find_home, is_home, remove_home};
-use super::lazy::Lazy;
 use crate::alloc::capacity;
-use crate::engine::{Background, Core, UidPolicy};
-use crate::error::{Error, Result};
-use crate::region::{self, FileRights, Location, Region, names};
+use crate::engine::UidPolicy;
+use crate::region::{FileRights, Region};
 use crate::values::Durability;
-use std::ffi::OsStr;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 mod geometry;
 mod home;
-
-/// Races between opening and dropping that are sat out before giving up.
-const TRIES: u32 = 100;
 
 /// Bytes of records in one file of the journal of a durable table.
 const SEGMENT: u64 = 16 << 20;
@@ -26,19 +16,19 @@ const SEGMENT: u64 = 16 << 20;
 #[derive(Clone, Debug)]
 pub struct Options {
     max_size: Option<u64>,
-    capacity: Option<u64>,
+    pub(super) capacity: Option<u64>,
     mode: Option<u32>,
     group: Option<u32>,
     is_group_lenient: bool,
     shards: Option<u32>,
-    background: bool,
+    pub(super) background: bool,
     pub(super) uid_policy: UidPolicy,
     lengths: Option<(u32, u32)>,
     ttl: Option<Duration>,
     versions: bool,
-    core_dumps: bool,
+    pub(super) core_dumps: bool,
     pub(super) any_owner: bool,
-    durable: Option<Durability>,
+    pub(super) durable: Option<Durability>,
     segment: u64,
     /// Whether damage of a durable table's files is cut off.
     pub(super) cut: bool,
@@ -93,7 +83,8 @@ impl Options {
     /// Sets the maximum size of a new table, 1 MiB to 4 TiB, rounded up to 16 KiB. The default is
     /// 64 GiB on tmpfs. On other file systems it is 4 GiB, because backup programs read a file up
     /// to this size. It reserves address space, not memory. An existing table keeps its own, which
-    /// [`Table::set_max_size`] can raise up to 16 times, and at most to 64 GiB.
+    /// [`Table::set_max_size`](super::Table::set_max_size) can raise up to 16 times, and at most to
+    /// 64 GiB.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = Some(bytes);
         self
@@ -166,8 +157,8 @@ impl Options {
     /// group. When not set, the file gets the group of its directory if that has the setgid bit,
     /// or else that of the process.
     ///
-    /// Creating the table fails with [`Error::Permission`] if the user of this process is not in
-    /// the group.
+    /// Creating the table fails with [`Error::Permission`](crate::Error::Permission) if the user of
+    /// this process is not in the group.
     pub fn group(mut self, gid: u32) -> Self {
         self.group = Some(gid);
         self
@@ -187,8 +178,8 @@ impl Options {
         self
     }
 
-    /// Lets this handle start a background thread, which calls [`Table::maintain`] from time to
-    /// time.
+    /// Lets this handle start a background thread, which calls
+    /// [`Table::maintain`](super::Table::maintain) from time to time.
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self
@@ -253,144 +244,6 @@ impl Options {
         self
     }
 
-    /// Opens a table, and creates it if it is missing.
-    ///
-    /// # Errors
-    /// [`Error::NotATable`], [`Error::Version`], [`Error::Endianness`] if the file cannot be used;
-    /// [`Error::BadName`], [`Error::BadOption`], [`Error::Permission`], [`Error::Full`].
-    ///
-    /// # Concurrency
-    /// If several processes do this at the same time, one creates the table and all open it.
-    pub fn open(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        let name = name.as_ref();
-        for _ in 0..TRIES {
-            match self.open_existing(name) {
-                Err(Error::NotFound { .. }) => {}
-                // A directory in which a durable table may be made.
-                Err(Error::NotATable { .. }) if self.makes_home(name) => {}
-                outcome => return outcome,
-            }
-            match self.create(name) {
-                Err(Error::AlreadyExists { .. }) => {}
-                outcome => return outcome,
-            }
-        }
-        self.open_existing(name)
-    }
-
-    /// Creates a table.
-    ///
-    /// # Errors
-    /// [`Error::AlreadyExists`]; otherwise as [`Options::open`].
-    ///
-    /// # Crash
-    /// The table appears completely or not at all.
-    pub fn create(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        if self.durable.is_some() {
-            return self.create_home(&names::path_of(&name)?);
-        }
-        self.create_with(name, |_| Ok(()))
-    }
-
-    /// Returns whether a durable table may be made in a directory of this name.
-    fn makes_home(&self, name: &OsStr) -> bool {
-        self.durable.is_some() && find_home(name).is_some_and(|path| !is_home(&path))
-    }
-
-    /// As [`Options::create`], with something put into it before others see it.
-    pub(super) fn create_with(
-        &self,
-        name: impl AsRef<OsStr>,
-        fill: impl FnOnce(&Core) -> Result<()>,
-    ) -> Result<Table> {
-        let path = names::path_of(&name)?;
-        let (geometry, max_size) = self.geometry(Some(&path))?;
-        region::make_directory(&path)?;
-        let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) =
-            region::create(at, geometry, max_size, self.rights()).map_err(no_directory)?;
-        if self.core_dumps {
-            let _ = region.set_in_core_dumps(true);
-        }
-        let core = Core::new(region, path.clone(), self.uid_policy);
-        if let Some(bytes) = self.capacity {
-            core.begin_cache(bytes)?;
-        }
-        fill(&core)?;
-        unnamed.publish(core.region()).map_err(no_directory)?;
-        core.name.begin();
-        self.table(Lazy::mapped(core, path))
-    }
-
-    /// Opens an existing table.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; otherwise as [`Options::open`].
-    pub fn open_existing(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        if let Some(path) = find_home(name.as_ref()) {
-            return self.open_home(&path, true);
-        }
-        let at = self.location(name.as_ref())?;
-        let file = region::open(&at, true)?.in_core_dumps(self.core_dumps);
-        if file.geometry().is_durable {
-            return Err(memory_of_durable());
-        }
-        self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
-    }
-
-    /// Opens a table read-only, through a mapping that cannot be written to.
-    ///
-    /// Such a handle never delays writers. It cannot record which pages it reads: if a value of
-    /// more than about 16 KB is replaced while it is copied, the read starts again, without a limit
-    /// on retries. If writers replace such values all the time, use a handle that may write.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; otherwise as [`Options::open`].
-    pub fn open_read_only(&self, name: impl AsRef<OsStr>) -> Result<Table> {
-        if let Some(path) = find_home(name.as_ref()) {
-            return self.open_home(&path, false);
-        }
-        let at = self.location(name.as_ref())?;
-        let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
-        self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
-    }
-
-    /// Creates a table in the memory of this process: it has no file, and is deleted when it is
-    /// dropped. It is meant for tests. All of `max_size` is allocated at once.
-    ///
-    /// # Errors
-    /// [`Error::BadOption`]. [`Error::Io`] if this process cannot have that much memory.
-    pub fn private(&self) -> Result<Table> {
-        let (geometry, _) = self.geometry(None)?;
-        let path = PathBuf::from("private table");
-        let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
-        let core = Core::new(region, path.clone(), self.uid_policy);
-        if let Some(bytes) = self.capacity {
-            core.begin_cache(bytes)?;
-        }
-        self.table(Lazy::mapped(core, path))
-    }
-
-    /// Removes the file of a table, as [`names::remove`]; with [`Options::any_owner`] also of
-    /// another user. Also removes a durable table.
-    ///
-    /// # Errors
-    /// The errors of [`names::remove`].
-    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
-        match find_home(name.as_ref()).filter(|path| is_home(path)) {
-            Some(path) => remove_home(&path),
-            None => region::remove_of(name.as_ref(), self.any_owner),
-        }
-    }
-
-    /// Renames a table, as [`names::rename`]; with [`Options::any_owner`] also of another user.
-    ///
-    /// # Errors
-    /// The errors of [`names::rename`].
-    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
-        region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
-    }
-
     pub(super) fn rights(&self) -> FileRights {
         let usual = match self.group {
             Some(_) => 0o660,
@@ -401,42 +254,5 @@ impl Options {
             group: self.group,
             is_lenient: self.is_group_lenient,
         }
-    }
-
-    fn location(&self, name: &OsStr) -> Result<Location> {
-        Location::of(name, self.any_owner)
-    }
-
-    pub(super) fn table(&self, lazy: Lazy) -> Result<Table> {
-        let background = match self.background && lazy.is_writable() {
-            true => Some(Background::start(Arc::clone(lazy.get()?))?),
-            false => None,
-        };
-        let mut table = Table::of(lazy, self.clone());
-        table._background = background;
-        Ok(table)
-    }
-}
-
-/// The error of a writer that opens the memory of a durable table by its name.
-fn memory_of_durable() -> Error {
-    Error::BadOption {
-        option: "name",
-        why: "this is the memory of a durable table; open the directory of that table".to_string(),
-    }
-}
-
-/// Of a table that is being made, only its directory can be missing.
-fn no_directory(error: Error) -> Error {
-    match error {
-        Error::NotFound { path } => Error::Io {
-            op: "making the table",
-            path,
-            source: std::io::Error::new(
-                std::io::ErrorKind::NotFound,
-                "its directory does not exist; create the directory first",
-            ),
-        },
-        other => other,
     }
 }

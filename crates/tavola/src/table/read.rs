@@ -3,7 +3,7 @@
 use super::Table;
 use crate::engine::Core;
 use crate::error::Result;
-use crate::index::{Hash, Value, read};
+use crate::index::locate::{Hash, Value, read};
 
 impl Table {
     /// Returns the value of a key, or `None` if it is missing.
@@ -53,7 +53,7 @@ impl Table {
     #[cold]
     fn get_first(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         match self.lazy.read_unmapped(key, out) {
-            Some(found) => Ok(found),
+            Some(found) => Ok(found.is_some()),
             None => self.core()?.get_into(key, out),
         }
     }
@@ -105,8 +105,8 @@ impl Table {
     fn get_first_to_slice(&self, key: &[u8], out: &mut [u8]) -> Result<Option<usize>> {
         let mut value = Vec::new();
         match self.lazy.read_unmapped(key, &mut value) {
-            Some(false) => Ok(None),
-            Some(true) => {
+            Some(None) => Ok(None),
+            Some(Some(_)) => {
                 if let Some(out) = out.get_mut(..value.len()) {
                     out.copy_from_slice(&value);
                 }

@@ -3,6 +3,8 @@
 use super::Table;
 use crate::alloc::raise_max_size;
 use crate::error::Result;
+use crate::journal::Home;
+use crate::region::explained;
 
 impl Table {
     /// Raises the maximum size of the table, rounded up to 16 KiB.
@@ -29,9 +31,15 @@ impl Table {
     /// extended. Nothing changes in these cases.
     ///
     /// # Crash
-    /// The size is the old one or the new one.
+    /// The size is the old one or the new one. If the table is durable and its memory is gone as
+    /// well, it may be the old one.
     pub fn set_max_size(&self, bytes: u64) -> Result<()> {
         let core = self.core()?;
-        raise_max_size(core.region(), core.writer()?, bytes)
+        raise_max_size(core.region(), core.writer()?, bytes)?;
+        let Some(files) = core.journal.as_deref() else {
+            return Ok(());
+        };
+        Home::raise_max_size(&*files.home, core.region().max_size())
+            .map_err(|source| explained("recording the size", files.path(), source))
     }
 }

@@ -4,7 +4,7 @@ use super::Table;
 use crate::alloc::Tags;
 use crate::engine::WriteCondition;
 use crate::error::Result;
-use crate::index::{Hash, read};
+use crate::index::locate::{Hash, read};
 use crate::values::Attributes;
 
 impl Table {

@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::error::{Error, Result};
-use crate::index::{ToSlice, read_by_uid_seated};
+use crate::index::locate::{ToSlice, read_by_uid_seated};
 use crate::layout::Hint;
 use crate::values::Updated;
 

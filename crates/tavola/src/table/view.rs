@@ -4,7 +4,7 @@ use super::Table;
 use crate::alloc::Item;
 use crate::engine::Core;
 use crate::error::Result;
-use crate::index::{Hash, Want};
+use crate::index::locate::{Hash, Want};
 use crate::region::{Pin, Pinned};
 
 /// A view of a value that is not copied; from [`Table::get_view`].

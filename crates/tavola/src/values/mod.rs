@@ -2,6 +2,7 @@
 
 mod attributes;
 mod durability;
+mod durable;
 mod entry;
 mod eviction;
 mod latency;
@@ -15,6 +16,7 @@ mod token;
 
 pub use attributes::{Attributes, Expiry};
 pub use durability::Durability;
+pub use durable::{DurableStats, HomeFile, HomeFileKind, HomeReport, JournalEnd, Rebuilding};
 pub use entry::{Details, Entry};
 pub use eviction::Eviction;
 pub use latency::Latencies;

@@ -161,7 +161,23 @@ fn the_turn_of_a_parent_stays_its_own() {
             assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
         });
         child.finish();
+        // It also keeps its copy, and still waits for the turn as any other process does.
+        let child = fork(|| {
+            let limit = |ms| table.set_lock_timeout(Some(Duration::from_millis(ms)));
+            limit(20).unwrap();
+            let busy = table.begin(Begin::Turn).map(drop);
+            assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
+            limit(60_000).unwrap();
+            let mine = table.begin(Begin::Turn).unwrap();
+            drop(turn.take());
+            let nested = table.begin(Begin::Turn).map(drop);
+            assert!(matches!(nested, Err(Error::Reentrant)), "{nested:?}");
+            drop(mine);
+            table.transaction_once(|t| t.set("copy", "1")).unwrap();
+        });
+        std::thread::sleep(Duration::from_millis(100));
         drop(turn.take());
+        child.finish();
         table.transaction_once(|t| t.set("parent", "1")).unwrap();
         let child = fork(|| table.transaction_once(|t| t.set("child", "1")).unwrap());
         child.finish();

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tavola::{Error, Iter, Options, Table};
+use tavola::{Attributes, Error, Iter, Options, Table};
 
 const THREADS: u64 = 8;
 
@@ -170,6 +170,46 @@ fn a_word_changed_in_place_is_never_torn() {
         }
     });
     assert_eq!(table.len().unwrap(), 20);
+    assert_clean(&table);
+}
+
+/// The flags that a first read returns are those of the value that it returns.
+#[test]
+fn flags_belong_to_the_value_of_a_first_read() {
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = Table::options().max_size(32 << 20).create(&path).unwrap();
+    let set = |key: u64, number: u32| {
+        let len = 4 + number as usize % 7;
+        let value = number.to_le_bytes().repeat(len);
+        let flags = Attributes::default().with_flags(number);
+        table.set_with(key.to_le_bytes(), value, flags).unwrap();
+    };
+    (0..20).for_each(|key| set(key, key as u32));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0u64;
+            while !is_over.load(Relaxed) {
+                let fresh = Table::open_read_only(&path).unwrap();
+                let mut value = Vec::new();
+                let key = (reads % 20).to_le_bytes();
+                let details = fresh.get_entry_into(key, &mut value).unwrap().unwrap();
+                let number = details.attributes.flags;
+                let len = 4 + number as usize % 7;
+                assert_eq!(value, number.to_le_bytes().repeat(len));
+                reads += 1;
+            }
+            reads
+        });
+        let mut random = Random::new(3);
+        for round in 0..300_000u32 {
+            // Sometimes without flags, so that an item without the field has its place.
+            set(random.below(20), if round % 3 == 0 { 0 } else { round });
+        }
+        is_over.store(true, Relaxed);
+        assert!(reader.join().unwrap() > 100);
+    });
     assert_clean(&table);
 }
 

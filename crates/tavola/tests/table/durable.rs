@@ -1,7 +1,9 @@
 //! Durable tables, in one process: what a rebuilt table holds.
 
 use crate::support::{Random, durable::DurableDir};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tavola::durable::{JournalEnd, verify};
 use tavola::{Attributes, Durability, Error, Expiry, Options, Table};
 use tavola_model::{End, Model, Op, agree, play};
 
@@ -206,4 +208,150 @@ fn keys_that_are_too_long_are_refused() {
     let transaction = table.transaction(|t| t.set(vec![b'k'; 8193], "1"));
     assert!(matches!(transaction, Err(Error::KeyTooLong { .. })));
     assert_eq!(table.len().unwrap(), 1);
+}
+
+/// Bytes of records in a file of the journal.
+const SEGMENT: u64 = 16 << 20;
+
+/// Flips a bit of a file at an offset.
+fn flip(path: &std::path::Path, at: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn the_state_of_the_journal_is_reported_to_writers_and_readers() {
+    let dir = DurableDir::new();
+    let policy = Durability::Within(Duration::from_secs(1000));
+    let table = options().durable(policy).open(dir.path()).unwrap();
+    table.set("a", "1").unwrap();
+    let stats = table.durable_stats().unwrap().unwrap();
+    assert_eq!((stats.policy, stats.failed), (policy, None));
+    assert_eq!(stats.home, dir.path());
+    assert!((1..1000).contains(&stats.journal_bytes) && stats.snapshot.is_none());
+    table.sync().unwrap();
+    table.snapshot().unwrap();
+    let reader = Table::open_read_only(dir.path()).unwrap();
+    assert!(reader.is_durable().unwrap());
+    let stats = reader.durable_stats().unwrap().unwrap();
+    assert_eq!((stats.unsynced_bytes, stats.unwritten_bytes), (0, 0));
+    assert!(stats.syncs > 0 && stats.mean_sync().is_some());
+    let (made, bytes) = stats.snapshot.unwrap();
+    assert!(bytes > 64 && made.elapsed().unwrap() < Duration::from_secs(60));
+    drop((table, reader));
+    dir.lose_memory();
+    let table = Table::open(dir.path()).unwrap();
+    let stats = table.durable_stats().unwrap().unwrap();
+    assert_eq!(stats.snapshot.unwrap().1, bytes);
+    let volatile = options().private().unwrap();
+    assert_eq!(volatile.durable_stats().unwrap(), None);
+    assert!(options().durable(policy).private().is_err());
+}
+
+#[test]
+fn files_are_verified_without_a_table() {
+    let dir = DurableDir::new();
+    let table = options()
+        .durable(Durability::Commit)
+        .open(dir.path())
+        .unwrap();
+    for n in 0..10u32 {
+        table.set(n.to_string(), "1").unwrap();
+    }
+    table.snapshot().unwrap();
+    for n in 10..30u32 {
+        table.set(n.to_string(), "1").unwrap();
+    }
+    let report = verify(dir.path()).unwrap();
+    assert!(report.is_in_use && report.is_in_memory);
+    assert_eq!(report.ending, JournalEnd::Clean);
+    assert_eq!((report.changes, report.snapshot.unwrap().1), (20, 10));
+    drop(table);
+    let report = verify(dir.path()).unwrap();
+    assert!(!report.is_in_use && report.is_in_memory && !report.is_damaged());
+    dir.lose_memory();
+    assert!(!verify(dir.path()).unwrap().is_in_memory);
+
+    let (begin, _) = report.snapshot.unwrap();
+    let name = format!("journal-{:016x}", begin / SEGMENT);
+    let journal = dir.path().join(&name);
+    let of_snapshot = 4096 + (begin % SEGMENT) as usize;
+    flip(&journal, of_snapshot + 40);
+    let report = verify(dir.path()).unwrap();
+    let JournalEnd::Damaged {
+        file,
+        can_cut,
+        lost_changes,
+        ..
+    } = &report.ending
+    else {
+        panic!("{report:?}");
+    };
+    assert_eq!((file, *can_cut), (&name, true));
+    assert!((18..20).contains(lost_changes), "{lost_changes}");
+    assert!(Table::open(dir.path()).is_err());
+    flip(&journal, of_snapshot + 40);
+    let end = 4096 + (verify(dir.path()).unwrap().end % SEGMENT) as usize;
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes[end..end + 20].fill(7);
+    std::fs::write(&journal, bytes).unwrap();
+    assert_eq!(verify(dir.path()).unwrap().ending, JournalEnd::Torn);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let seen_by = Arc::clone(&seen);
+    tavola::durable::on_rebuild(move |now| seen_by.lock().unwrap().push(now.clone()));
+    assert_eq!(Table::open(dir.path()).unwrap().len().unwrap(), 30);
+    let seen = seen.lock().unwrap();
+    let mut of_this = seen.iter().filter(|now| now.home == dir.path());
+    assert!(of_this.next_back().unwrap().is_done);
+}
+
+#[test]
+fn a_durable_table_is_renamed_while_nobody_uses_it() {
+    let dir = DurableDir::new();
+    let table = options()
+        .durable(Durability::Commit)
+        .open(dir.path())
+        .unwrap();
+    table.set("a", "1").unwrap();
+    let new = dir.path().with_file_name("new");
+    assert!(Table::options().rename(dir.path(), &new).is_err());
+    drop(table);
+    std::fs::create_dir(&new).unwrap();
+    let taken = Table::options().rename(dir.path(), &new);
+    assert!(matches!(taken, Err(Error::AlreadyExists { .. })));
+    std::fs::remove_dir(&new).unwrap();
+    Table::options().rename(dir.path(), &new).unwrap();
+    let table = Table::open_read_only(&new).unwrap();
+    assert_eq!(table.get("a").unwrap().unwrap(), b"1");
+    assert_eq!(table.durable_stats().unwrap().unwrap().home, new);
+    drop(table);
+    Table::options().rename(&new, dir.path()).unwrap();
+}
+
+#[test]
+fn a_larger_max_size_survives() {
+    let dir = DurableDir::new();
+    let small = Table::options().max_size(2 << 20).shards(1);
+    let table = small.durable(Durability::Os).open(dir.path()).unwrap();
+    table.set_max_size(16 << 20).unwrap();
+    // The note of where the memory is has survived, too.
+    assert_eq!(Table::open(dir.path()).unwrap().len().unwrap(), 0);
+    for n in 0..4000u32 {
+        table.set(n.to_le_bytes(), [7; 1000]).unwrap();
+    }
+    drop(table);
+    dir.lose_memory();
+    let table = Table::open(dir.path()).unwrap();
+    assert_eq!(table.len().unwrap(), 4000);
+    assert_eq!(table.stats().unwrap().max_size, 16 << 20);
+}
+
+#[test]
+fn a_table_in_memory_is_not_opened_as_a_durable_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("plain");
+    options().create(&path).unwrap();
+    let opened = options().durable(Durability::Commit).open(&path);
+    assert!(matches!(opened, Err(Error::BadOption { .. })));
 }

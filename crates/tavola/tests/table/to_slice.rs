@@ -3,7 +3,8 @@
 
 use crate::support::{Dir, over_every_table, value_of, version_of};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use tavola::{Hint, Options, Table};
+use std::time::Duration;
+use tavola::{Attributes, Details, Expiry, Hint, Options, Table};
 
 /// What a buffer holds beforehand.
 const OLD: u8 = 0xee;
@@ -129,6 +130,48 @@ fn at_once_after_an_open() {
     let mut out = [OLD; 8];
     assert_eq!(fresh().get_to_slice(b"none", &mut out).unwrap(), None);
     assert_eq!(out, [OLD; 8]);
+}
+
+/// The first reads return the details that a mapped table returns.
+#[test]
+fn entries_at_once_after_an_open() {
+    for versions in [false, true] {
+        let dir = Dir::new();
+        let path = dir.table("t");
+        let table = options().versions(versions).create(&path).unwrap();
+        let flags = |flags| Attributes::default().with_flags(flags);
+        for len in [0, 8, 9, 300, 20_000] {
+            for key_len in [7, 8, 300] {
+                let key = |kind: u8| vec![kind; key_len];
+                table.set(key(0), bytes(len)).unwrap();
+                table.set_with(key(1), bytes(len), flags(7)).unwrap();
+                table.set_with(key(2), bytes(len), flags(u32::MAX)).unwrap();
+                let hour = Attributes::from(Expiry::After(Duration::from_secs(3600)));
+                table.set_with(key(3), bytes(len), hour).unwrap();
+                let tags = table.fetch_tags(&["tag"]).unwrap();
+                table
+                    .set_tagged(key(4), bytes(len), flags(9), &tags)
+                    .unwrap();
+                for kind in 0..=5 {
+                    let fresh = options().open_existing(&path).unwrap();
+                    let (mut mapped, mut value) = (Vec::new(), Vec::new());
+                    let is = table.get_entry_into(key(kind), &mut mapped).unwrap();
+                    assert_eq!(is.is_some(), kind < 5);
+                    let whole = |details: Details| (details.attributes.flags, details.version);
+                    let expires = |details: Details| details.attributes.expiry != Expiry::Never;
+                    let found = fresh.get_entry_into(key(kind), &mut value).unwrap();
+                    assert_eq!(found.map(whole), is.map(whole));
+                    assert_eq!(found.map(expires), is.map(expires));
+                    assert_eq!(value, mapped);
+                    let fresh = options().open_existing(&path).unwrap();
+                    let mut out = vec![OLD; len];
+                    let found = fresh.get_entry_to_slice(key(kind), &mut out).unwrap();
+                    assert_eq!(found.map(|(_, details)| whole(details)), is.map(whole));
+                    assert!(found.is_none_or(|(found, _)| found == len && out == mapped));
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -181,6 +181,29 @@ fn an_error_from_what_was_never_there_does_not_count() {
 }
 
 #[test]
+fn a_transaction_knows_whether_it_has_seen_one_moment() {
+    let table = table();
+    table.set("a", "1").unwrap();
+    table.set("b", "1").unwrap();
+    let mut t = table.begin(Begin::Optimistic).unwrap();
+    t.set("c", "1").unwrap();
+    let _ = (t.get("a").unwrap(), t.get("b").unwrap());
+    assert!(t.validate().unwrap());
+    assert!(!table.contains("c").unwrap(), "it writes nothing");
+    assert!(t.try_commit().unwrap());
+    assert!(table.remove("c").unwrap());
+    assert!(t.try_commit().unwrap(), "it has no changes any more");
+    assert!(!table.contains("c").unwrap());
+    let _ = (t.get("a").unwrap(), table.set("a", "2").unwrap());
+    assert!(t.validate().unwrap(), "a single key was so at one moment");
+    let _ = t.get("b").unwrap();
+    assert!(!t.validate().unwrap());
+    t.set("c", "1").unwrap();
+    assert!(!t.try_commit().unwrap());
+    assert!(!table.contains("c").unwrap());
+}
+
+#[test]
 fn a_view_writes_nothing_and_holds_at_one_moment() {
     let table = table();
     let wrote = table.view(|t| t.set("a", "1"));

@@ -20,7 +20,10 @@ module Tavola
     #
     # {Transaction#abort}, an exception, `break`, `return` and `throw` leave the block, and nothing
     # is changed; `next` ends it, and commits. A run that another process disturbs may see keys as
-    # they were at different moments; if it ends with an exception, that exception is raised.
+    # they were at different moments. It does not count, also if it ends with an exception, `break`,
+    # `return` or `abort`: the block runs again. Signals, `exit`, `throw`, Timeout and exceptions
+    # that are no StandardError end the block at once. So an exception of {Thread#raise} should be
+    # none, for a run that does not count may drop it.
     #
     # @param once [Boolean] true: the block runs only once. It waits for the turn of the table
     #   first, which one transaction has at a time.
@@ -28,10 +31,9 @@ module Tavola
     # @yieldparam transaction [Transaction]
     # @return [Object, nil] the value of the block; nil after {Transaction#abort}
     # @raise [ConflictError] with `once: true`: a key was changed meanwhile by something without the
-    #   turn
+    #   turn; its `cause` is the exception of the block, if that has raised one
     # @raise [BadOptionError] the table is a cache, which may evict a key at any moment
-    # @raise [BusyError] a lock of the table was not free within `lock_timeout`; with `once: true`
-    #   at the end of the block: the holder of a lock is stopped
+    # @raise [BusyError] a lock of the table was not free within `lock_timeout`
     # @example
     #   table['alice'] = 10
     #   table.transaction do |t|
@@ -49,7 +51,7 @@ module Tavola
     end
 
     # Runs the block, which reads several keys as they were at one moment. If another process
-    # changes one of them meanwhile, the block runs again.
+    # changes one of them meanwhile, the block runs again, also if it has raised an exception.
     #
     # @yield [transaction]
     # @yieldparam transaction [Transaction] one that changes nothing

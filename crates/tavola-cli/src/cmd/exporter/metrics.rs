@@ -1,7 +1,10 @@
 //! The metrics of tables, family by family.
 
-use tavola::{Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table};
+use tavola::{
+    DurableStats, Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table,
+};
 
+use super::durability;
 use super::openmetrics::{Kind, Page, Samples};
 use crate::beside::{self, Depth};
 
@@ -18,6 +21,7 @@ pub struct TableFigures {
     keys: LiveKeys,
     holders: Vec<Holder>,
     shard_writes: u64,
+    pub durable: Option<DurableStats>,
 }
 
 /// The name of a table, and what it said, or why it said nothing.
@@ -38,6 +42,7 @@ impl TableFigures {
             keys: table.live_keys()?,
             holders: table.lock_holders()?,
             shard_writes: writes.fold(0, u64::wrapping_add),
+            durable: table.durable_stats()?,
         })
     }
 }
@@ -62,7 +67,7 @@ pub fn page(tables: &[NamedFigures]) -> String {
             }
         }
     });
-    for family in FAMILIES {
+    for family in FAMILIES.iter().chain(durability::FAMILIES) {
         let Family(name, kind, unit, help, of) = family;
         page.family(name, *kind, unit, help, |out| {
             for (table, now) in tables {
@@ -76,13 +81,13 @@ pub fn page(tables: &[NamedFigures]) -> String {
 }
 
 /// The samples of one table in one family.
-struct Of<'a, 'p> {
+pub struct Of<'a, 'p> {
     table: &'a str,
     out: &'a mut Samples<'p>,
 }
 
 impl Of<'_, '_> {
-    fn put(&mut self, value: impl std::fmt::Display) {
+    pub fn put(&mut self, value: impl std::fmt::Display) {
         self.out.put(&[("table", self.table)], value);
     }
 
@@ -111,12 +116,12 @@ impl Of<'_, '_> {
 }
 
 /// Name, kind, unit, help, and what a table puts there.
-struct Family(
-    &'static str,
-    Kind,
-    &'static str,
-    &'static str,
-    fn(&TableFigures, &mut Of<'_, '_>),
+pub struct Family(
+    pub &'static str,
+    pub Kind,
+    pub &'static str,
+    pub &'static str,
+    pub fn(&TableFigures, &mut Of<'_, '_>),
 );
 
 /// The families of all tables, and those that only caches have.
@@ -471,7 +476,8 @@ mod tests {
     #[test]
     fn the_dashboard_has_each_family() {
         let dashboard = include_str!("../../../../../contrib/grafana/tavola.json");
-        let all = FAMILIES.iter().map(|family| (family.0, family.1));
+        let all = FAMILIES.iter().chain(durability::FAMILIES);
+        let all = all.map(|family| (family.0, family.1));
         let others = [
             ("tavola_build", Kind::Info),
             ("tavola_up", Kind::Gauge),

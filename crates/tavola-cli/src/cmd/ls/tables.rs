@@ -1,5 +1,6 @@
 //! The tables of the directory.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 use tavola::{LiveKeys, Stats, names};
 
 use crate::args::options;
+use crate::durable;
 use crate::error::CliError;
 use crate::kind::Kind;
 use crate::output::{self, Output};
@@ -21,6 +23,7 @@ type Read = Result<(Stats, LiveKeys, Kind), String>;
 /// A table of the directory.
 struct Row<'a> {
     path: &'a Path,
+    name: OsString,
     read: Read,
     owner: String,
     group: String,
@@ -30,9 +33,10 @@ struct Row<'a> {
 pub fn list(json: bool) -> Result<ExitCode, CliError> {
     let paths = names::list()?;
     let mut out = Output::new();
-    let width = paths
+    let rows: Vec<Row<'_>> = paths.iter().filter_map(|path| Row::read(path)).collect();
+    let width = rows
         .iter()
-        .map(|path| short_name(path).chars().count())
+        .map(|row| row.short_name().chars().count())
         .max()
         .unwrap_or(0)
         .max(5);
@@ -49,10 +53,7 @@ pub fn list(json: bool) -> Result<ExitCode, CliError> {
         out.line(columns(width, titles))?;
     }
     let mut has_failed = false;
-    for path in &paths {
-        let Some(row) = Row::read(path) else {
-            continue;
-        };
+    for row in &rows {
         match json {
             true => out.json(row.as_json())?,
             false => row.write(&mut out, width)?,
@@ -77,6 +78,10 @@ impl Row<'_> {
     /// Returns `None` if the table was dropped since it was listed.
     fn read(path: &Path) -> Option<Row<'_>> {
         let opened = options().open_read_only(path).map_err(CliError::from);
+        let name = match &opened {
+            Ok(table) => durable::label_of(table, path),
+            Err(_) => path.file_name().unwrap_or_default().to_os_string(),
+        };
         let read =
             opened.and_then(|table| Ok((table.stats()?, table.live_keys()?, Kind::of(&table)?)));
         let read = match read {
@@ -94,6 +99,7 @@ impl Row<'_> {
         };
         Some(Row {
             path,
+            name,
             read,
             owner,
             group,
@@ -105,7 +111,7 @@ impl Row<'_> {
         let (owner, group, mode) = (&self.owner, &self.group, &self.mode);
         if out.on_terminal() {
             let owner = &format!("{owner}:{group}");
-            let name = short_name(self.path);
+            let name = self.short_name();
             return out.line(match &self.read {
                 Ok((stats, keys, kind)) => {
                     let live = units::count(keys.live);
@@ -124,7 +130,7 @@ impl Row<'_> {
                 }
             });
         }
-        let name = output::escaped(self.path.file_name().unwrap_or_default().as_bytes());
+        let name = output::escaped(self.name.as_bytes());
         let fields = match &self.read {
             Ok((stats, keys, kind)) => format!(
                 "\t{}\t{}\t{}\t{}\t{}\t{owner}\t{mode}\t{group}",
@@ -139,10 +145,13 @@ impl Row<'_> {
         out.line([&name, fields.as_bytes()].concat())
     }
 
+    fn short_name(&self) -> String {
+        output::printable(self.name.as_bytes()).into_owned()
+    }
+
     fn as_json(&self) -> Map<String, Value> {
         let mut document = Map::new();
-        let name = self.path.file_name().unwrap_or_default().as_bytes();
-        output::put_bytes(&mut document, "name", name);
+        output::put_bytes(&mut document, "name", self.name.as_bytes());
         output::put_bytes(&mut document, "path", self.path.as_os_str().as_bytes());
         let mut put = |name: &str, value: Value| document.insert(name.to_string(), value);
         match &self.read {
@@ -172,8 +181,4 @@ fn columns(width: usize, fields: [&str; 7]) -> String {
         "{name:<width$}  {kind:<5}  {keys:>15}  {bytes:>10}  {memory:>10}  {mode:<4}  {owner}"
     );
     text.trim_end().to_string()
-}
-
-fn short_name(path: &Path) -> String {
-    output::printable(path.file_name().unwrap_or_default().as_bytes()).into_owned()
 }

@@ -14,7 +14,7 @@
 mod guessing;
 mod identity;
 pub mod memcached;
-mod notice;
+pub mod notice;
 mod place;
 mod plan;
 mod running;

@@ -1,15 +1,17 @@
 //! What `tavola stat` reports, as JSON.
 
 use std::os::unix::ffi::OsStrExt;
+use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value, json};
 use tavola::{
-    Holder, Latencies, LiveKeys, LogStats, Participant, Recent, ShardStats, Stats, Table,
+    DurableStats, Holder, Latencies, LiveKeys, LogStats, Participant, Recent, ShardStats, Stats,
+    Table,
 };
 
 use super::{QUANTILES, hit_ratio};
 use crate::beside::Depth;
-use crate::{beside, output};
+use crate::{beside, durable, output};
 
 /// Everything but latencies and shards.
 pub fn document(
@@ -67,6 +69,27 @@ pub fn document(
         document.append(&mut numbers);
     }
     document
+}
+
+/// The state of a journal; null if the table is not durable.
+pub fn durable(stats: Option<&DurableStats>) -> Value {
+    let Some(stats) = stats else {
+        return Value::Null;
+    };
+    let made = stats.snapshot.map(|(made, _)| made);
+    let made = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    json!({
+        "home": stats.home.to_string_lossy(),
+        "sync": durable::policy(stats.policy),
+        "journal_bytes": stats.journal_bytes,
+        "unwritten_bytes": stats.unwritten_bytes,
+        "unsynced_bytes": stats.unsynced_bytes,
+        "syncs": stats.syncs,
+        "mean_sync_ns": stats.mean_sync().map(|time| time.as_nanos() as u64),
+        "snapshot_bytes": stats.snapshot.map(|(_, bytes)| bytes),
+        "snapshot_unix_s": made.map(|since| since.as_secs()),
+        "failed_errno": stats.failed,
+    })
 }
 
 /// The keys that are live, and those that are not reclaimed yet.

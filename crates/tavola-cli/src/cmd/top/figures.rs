@@ -6,6 +6,7 @@ use tavola::{Participant, Recent};
 
 use super::section::{Section, Tint, fine_percent, percent, rate, signed};
 use super::watch::{Snapshot, View};
+use crate::durable::in_ms;
 use crate::units::{age, count, counted, keys_in_words, size};
 use crate::{beside, output};
 
@@ -53,6 +54,7 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
             kinds.join(", ")
         ),
     );
+    put_journal(&mut section, view);
     for holder in &view.now.holders {
         let line = format!("locked  {} by {holder}", holder.lock);
         section.line(Tint::Bad, line);
@@ -71,6 +73,24 @@ pub fn totals(label: &str, view: &View<'_>, most_logs: usize) -> Section {
         section.line(tint, line);
     }
     section
+}
+
+/// Puts the state of the journal of a durable table.
+fn put_journal(section: &mut Section, view: &View<'_>) {
+    if let Some(durable) = &view.now.durable {
+        let syncs = rate(view.rate(Snapshot::syncs));
+        let mean = durable.mean_sync().map_or("-".to_owned(), in_ms);
+        let line = format!(
+            "journal {} since the last snapshot, {} not on disk; {syncs} syncs/s of {mean}",
+            size(durable.journal_bytes),
+            size(durable.unsynced_bytes)
+        );
+        section.line(Tint::Plain, line);
+        if let Some(errno) = durable.failed {
+            let why = std::io::Error::from_raw_os_error(errno);
+            section.line(Tint::Bad, format!("failed  {why}: writes are refused"));
+        }
+    }
 }
 
 /// Operations a second, now and in the last while, and how many there were in all.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
-use tavola::{Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats};
+use tavola::{DurableStats, Holder, Latencies, LiveKeys, LogStats, Participant, ShardStats, Stats};
 
 use crate::args::options;
 use crate::beside::{self, Depth};
@@ -30,6 +30,7 @@ pub struct Snapshot {
     pub depths: Vec<Depth>,
     pub keys: LiveKeys,
     pub holders: Vec<Holder>,
+    pub durable: Option<DurableStats>,
     latencies: Latencies,
 }
 
@@ -47,6 +48,7 @@ impl Snapshot {
             shards: table.shard_stats()?,
             logs: beside::logs(&table)?,
             depths: beside::depths(&table)?,
+            durable: table.durable_stats()?,
             keys: table.live_keys()?,
             holders: table.lock_holders()?,
             latencies: table.latencies()?,
@@ -57,6 +59,11 @@ impl Snapshot {
     pub fn changes(&self) -> u64 {
         let writes = self.shards.iter().map(|shard| shard.writes);
         writes.fold(0, u64::wrapping_add)
+    }
+
+    /// Returns the syncs of the journal of a durable table.
+    pub fn syncs(&self) -> u64 {
+        self.durable.as_ref().map_or(0, |durable| durable.syncs)
     }
 
     pub fn is_cache(&self) -> bool {

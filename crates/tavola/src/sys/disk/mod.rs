@@ -63,6 +63,14 @@ pub(crate) trait DiskFile: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Writes all bytes at `offset`.
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
+    /// Gives the file this length, which is not less than it has: zeroes follow, for which there is
+    /// room on the disk.
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        let had = self.len()?;
+        let zeroes = vec![0; len.saturating_sub(had) as usize];
+        self.write_all_at(&zeroes, had)
+    }
+
     /// Returns when all bytes that were written, by any process, survive a power failure.
     fn sync_data(&self) -> io::Result<()>;
 }

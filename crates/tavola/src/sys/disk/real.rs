@@ -4,6 +4,7 @@ use super::{DiskFile, HomeDir};
 use crate::sync::before_disk_call;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ pub(crate) struct RealHome {
     path: PathBuf,
     dir: File,
     mode: u32,
+    writable: bool,
 }
 
 impl RealHome {
@@ -22,9 +24,20 @@ impl RealHome {
             .custom_flags(libc::O_DIRECTORY)
             .open(path)?;
         Ok(Self {
-            path: path.to_path_buf(),
+            // The process may change its working directory.
+            path: std::path::absolute(path)?,
             dir,
             mode,
+            writable: true,
+        })
+    }
+
+    /// Opens a directory whose files are only read.
+    pub(crate) fn read_only(path: &Path) -> io::Result<Self> {
+        let home = Self::open(path, 0)?;
+        Ok(Self {
+            writable: false,
+            ..home
         })
     }
 }
@@ -34,7 +47,7 @@ impl HomeDir for RealHome {
         before_disk_call();
         let file = OpenOptions::new()
             .read(true)
-            .write(true)
+            .write(self.writable)
             .open(self.path.join(name))?;
         Ok(Arc::new(RealFile(file)))
     }
@@ -97,6 +110,10 @@ impl DiskFile for RealFile {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         before_disk_call();
         self.0.write_all_at(bytes, offset)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        crate::sys::file::allocate(self.0.as_fd(), 0, len)
     }
 
     fn sync_data(&self) -> io::Result<()> {

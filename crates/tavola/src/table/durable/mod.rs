@@ -3,20 +3,27 @@
 
 mod keeper;
 mod open;
+mod progress;
 mod rebuild;
+mod rename;
 mod snapshot;
+mod stats;
 #[cfg(test)]
 pub(crate) mod tests;
+mod verify;
 
 pub(super) use keeper::Keeper;
 pub(super) use open::{find_home, is_home, remove_home};
+pub use progress::on_rebuild;
+pub(super) use rename::rename_home;
+pub use verify::verify;
 
 use super::Table;
 use crate::error::Result;
 
 impl Table {
-    /// Returns when all changes of all processes that were made before survive a power failure. Call
-    /// it before you tell others about what another process has written.
+    /// Returns when all changes of all processes that were made before survive a power failure.
+    /// Call it before others hear from you what another process has written.
     ///
     /// # Examples
     /// ```
@@ -42,7 +49,7 @@ impl Table {
     /// Returns false if another process is just writing one.
     ///
     /// Other processes can write meanwhile. If the disk had failed, a snapshot that succeeds lets
-    /// writes go on.
+    /// writes continue.
     ///
     /// # Examples
     /// ```
@@ -64,13 +71,5 @@ impl Table {
     /// The snapshot is there whole, or not at all.
     pub fn snapshot(&self) -> Result<bool> {
         snapshot::snapshot(self)
-    }
-
-    /// Returns whether changes of this table survive a restart of the machine.
-    ///
-    /// # Errors
-    /// As [`Table::get`].
-    pub fn is_durable(&self) -> Result<bool> {
-        Ok(self.core()?.region().is_journaled())
     }
 }

@@ -6,13 +6,13 @@
 //! name, which then gets one, and is noted. A process that dies before that has changed nothing.
 
 use super::Keeper;
-use super::rebuild::{Files, OnDamage};
+use super::rebuild::{Files, OnDamage, note_home};
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::{Home, JournalFiles, Place, TABLE, number_of, snapshot_position};
+use crate::journal::{Home, JournalFiles, Place, Room, TABLE, number_of, snapshot_position};
 use crate::layout::{ExtentKind, fold};
-use crate::region::{self, Location, explained, names};
+use crate::region::{self, Location, Region, Unmapped, explained, names};
 use crate::sync::Ordering;
 use crate::sys::clock;
 use crate::sys::disk::{DirLock, HomeDir, RealHome};
@@ -55,14 +55,15 @@ struct Opening<'a> {
 impl Options {
     /// Opens a durable table that exists.
     pub(in crate::table) fn open_home(&self, path: &Path, writable: bool) -> Result<Table> {
+        let reads = |file| self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
+        if !writable && let Some(file) = Opening::to_read(self, path)?.find_memory()? {
+            return reads(file);
+        }
         let opening = Opening::new(self, path)?;
         let (core, table) = opening.open()?;
         if !writable && !self.cut {
-            let file = core.path().to_path_buf();
-            drop(core);
-            let at = Location::of(file.as_os_str(), true)?;
-            let file = region::open(&at, false)?;
-            return self.table(Lazy::unmapped(file, path.into(), self.uid_policy));
+            let at = Location::of(core.path().as_os_str(), true)?;
+            return reads(region::open(&at, false)?);
         }
         let table = self.durable_table(core, &table, path)?;
         if self.cut {
@@ -75,6 +76,11 @@ impl Options {
                 self.clone().cut_damage(false).open_home(path, false)
             }
         }
+    }
+
+    /// Returns whether a durable table is in memory.
+    pub(super) fn has_memory(&self, path: &Path) -> Result<bool> {
+        Ok(Opening::to_read(self, path)?.find_memory()?.is_some())
     }
 
     /// Creates a durable table in a directory, which is made if it is missing.
@@ -140,7 +146,7 @@ pub(super) fn after_cut(table: &Table) -> Result<()> {
     table.snapshot().map(drop)
 }
 
-fn boot() -> u64 {
+pub(super) fn boot() -> u64 {
     let mut buffer = [0; 64];
     let id = clock::boot_id(&mut buffer).unwrap_or(b"unknown");
     let words: Vec<u64> = id.iter().map(|byte| u64::from(*byte)).collect();
@@ -149,9 +155,24 @@ fn boot() -> u64 {
 
 impl<'a> Opening<'a> {
     fn new(options: &'a Options, path: &'a Path) -> Result<Self> {
+        Self::with(options, path, |path| {
+            RealHome::open(path, options.file_mode())
+        })
+    }
+
+    /// For a process that may only read the files.
+    fn to_read(options: &'a Options, path: &'a Path) -> Result<Self> {
+        Self::with(options, path, RealHome::read_only)
+    }
+
+    fn with(
+        options: &'a Options,
+        path: &'a Path,
+        open: impl FnOnce(&Path) -> io::Result<RealHome>,
+    ) -> Result<Self> {
         let failed = |source| explained("opening the durable table", path, source);
         let lock = DirLock::open(path).map_err(failed)?;
-        let home = RealHome::open(path, options.file_mode()).map_err(failed)?;
+        let home = open(path).map_err(failed)?;
         Ok(Self {
             options,
             path,
@@ -200,13 +221,13 @@ impl<'a> Opening<'a> {
         loop {
             if self.lock.try_shared().map_err(|e| self.failed(e))? {
                 let (table, place) = self.read()?;
-                if let Some(core) = self.attach(place.as_ref())? {
+                if let Some(core) = self.attach(&table, place.as_ref())? {
                     return Ok((self.keep_lock(core), table));
                 }
                 self.lock.unlock().map_err(|e| self.failed(e))?;
                 if self.lock.try_alone().map_err(|e| self.failed(e))? {
                     let (table, place) = self.read()?;
-                    let core = match self.attach(place.as_ref())? {
+                    let core = match self.attach(&table, place.as_ref())? {
                         Some(core) => core,
                         None => self.rebuild(&table)?,
                     };
@@ -259,7 +280,7 @@ impl<'a> Opening<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Error::NotATable {
                     path: self.path.to_path_buf(),
-                    why: "a directory without a durable table".to_string(),
+                    why: "it is a directory without a durable table".to_string(),
                 });
             }
             opened => opened.map_err(|e| self.failed(e))?,
@@ -274,8 +295,15 @@ impl<'a> Opening<'a> {
         Ok((table, place))
     }
 
-    /// Attaches to the memory, if it is there.
-    fn attach(&self, place: Option<&Place>) -> Result<Option<Core>> {
+    /// Returns the memory, to be read, if it is there.
+    fn find_memory(&self) -> Result<Option<Unmapped>> {
+        let (_, place) = self.read()?;
+        let found = self.locate(place.as_ref(), false)?;
+        Ok(found.map(|(file, _)| file))
+    }
+
+    /// Opens and maps the memory, if it is there.
+    fn locate(&self, place: Option<&Place>, writable: bool) -> Result<Option<(Unmapped, Region)>> {
         let dir = self.lock.identity().map_err(|e| self.failed(e))?;
         let is_valid = |place: &&Place| place.boot == boot() && place.dir == dir;
         let Some(place) = place.filter(is_valid) else {
@@ -285,15 +313,21 @@ impl<'a> Opening<'a> {
             Err(Error::NotFound { .. }) => return Ok(None),
             at => at?,
         };
-        let file = match region::open(&at, true) {
+        let file = match region::open(&at, writable) {
             Err(Error::NotFound { .. }) => return Ok(None),
             file => file?,
         };
         let region = file.map(at.path())?;
         let words = &region.superblock().uuid;
-        if [0, 1].map(|i| words[i].load(Ordering::Relaxed)) != place.uuid {
+        let is_it = [0, 1].map(|i| words[i].load(Ordering::Relaxed)) == place.uuid;
+        Ok(is_it.then_some((file, region)))
+    }
+
+    /// Attaches to the memory, if it is there.
+    fn attach(&self, table: &Home, place: Option<&Place>) -> Result<Option<Core>> {
+        let (Some(place), Some((_, region))) = (place, self.locate(place, true)?) else {
             return Ok(None);
-        }
+        };
         let Some((offset, _)) = find_extent(&region, ExtentKind::Journal, b"")? else {
             return Ok(None);
         };
@@ -302,9 +336,12 @@ impl<'a> Opening<'a> {
                 what: "the journal",
             });
         }
+        // The directory may have been moved.
+        note_home(region.journal_head(offset), self.path, table);
         region.begin_journal(offset);
         let mut core = Core::new(region, place.path.clone(), self.options.uid_policy);
-        let files = JournalFiles::new(Arc::clone(&self.home), self.path);
+        let room = Room::of(table.durability);
+        let files = JournalFiles::new(Arc::clone(&self.home), self.path, room);
         core.journal = Some(Arc::new(files));
         Ok(Some(core))
     }

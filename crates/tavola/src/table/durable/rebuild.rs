@@ -2,19 +2,21 @@
 //!
 //! The memory may be gone without a restart of the machine. Then the system may return bytes of a
 //! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
-//! is written again before the table goes on behind it.
+//! is written again before the table continues behind it.
 
+use super::progress::Progress;
 use crate::alloc::build_extent;
-use crate::engine::{Core, Replay};
+use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, SnapshotReader, create_file, head, name_of,
-    number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
+    encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
-use crate::layout::{ExtentKind, JournalGeometry};
+use crate::layout::{ExtentKind, JournalGeometry, JournalHead};
 use crate::sync::Ordering;
 use crate::sys::disk::HomeDir;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,6 +51,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Tavola(error)
+    }
+}
+
 impl Failure {
     fn explained(self, failed: &impl Fn(io::Error) -> Error) -> Error {
         match self {
@@ -75,6 +83,10 @@ impl Files<'_> {
         }
     }
 
+    fn room(&self) -> Room {
+        Room::of(self.table.durability)
+    }
+
     /// Makes the first file of the journal, and then the file that makes it a durable table.
     pub(super) fn create(&self) -> Result<()> {
         let segment = self.table.segment;
@@ -83,7 +95,7 @@ impl Files<'_> {
             number: 1,
             from: segment,
         };
-        create_file(&**self.home, &first, segment)
+        create_file(&**self.home, &first, segment, self.room())
             .and_then(|()| self.table.write(&**self.home))
             .map_err(self.failed("creating the durable table"))
     }
@@ -92,30 +104,27 @@ impl Files<'_> {
     /// on.
     pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
-        let mut replay = Replay::new(core);
         let (snapshot, least) = self.newest_snapshot()?;
-        let mut from = self.table.segment;
-        if let Some(snapshot) = &snapshot {
-            let name = snapshot_name(snapshot.position);
-            snapshot
-                .read(|record| {
-                    self.apply(&mut replay, record, &name)
-                        .map_err(Failure::Tavola)
-                })
-                .map_err(|failure| failure.explained(&failed))?
-                .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
-            replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
-            from = snapshot.position;
-        }
+        let from = snapshot
+            .as_ref()
+            .map_or(self.table.segment, |snapshot| snapshot.position);
         let mut reader =
             JournalReader::new(&**self.home, self.table.id, self.table.segment).map_err(&failed)?;
         let name = |at: u64| name_of(at / self.table.segment);
-        let end = reader
-            .read(from, |record| {
-                let applied = self.apply(&mut replay, record, &name(record.position));
-                applied.map_err(Failure::Tavola)
-            })
-            .map_err(|failure| failure.explained(&failed))?;
+        let snapshot_bytes = snapshot.as_ref().map_or(Ok(0), SnapshotReader::len);
+        let snapshot_bytes = snapshot_bytes.map_err(&failed)?;
+        let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
+        let (end, changes) = replay(core, |replay| {
+            if let Some(snapshot) = &snapshot {
+                self.load(snapshot, replay, &mut progress)?;
+            }
+            let end = reader.read(from, |record| {
+                progress.advance(record.len());
+                self.apply(replay, record, &name(record.position))
+            })?;
+            Ok::<_, Failure>((end, replay.changes))
+        })
+        .map_err(|failure| failure.explained(&failed))?;
         match end {
             End::At(at) if at >= least => {}
             End::At(at) if damage == OnDamage::Refuse => {
@@ -133,31 +142,53 @@ impl Files<'_> {
             let used = snapshot.as_ref().map_or(0, |snapshot| snapshot.position);
             self.remove_snapshots_after(used).map_err(&failed)?;
         }
-        let changes = replay.changes;
-        replay.finish();
         // From the last position that is sure; everything before the snapshot is not read again.
         let sure = reader.synced.max(from).max(least).min(end);
         reader.write_again(sure, end).map_err(&failed)?;
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
-            snapshot: snapshot.map_or(0, |snapshot| snapshot.position),
+            snapshot: snapshot.as_ref().map_or(0, |snapshot| snapshot.position),
             end,
             changes,
         };
         let words = head(core.region());
         words.snapshot.store(rebuilt.snapshot, Ordering::Relaxed);
+        words
+            .snapshot_bytes
+            .store(snapshot_bytes, Ordering::Relaxed);
+        let made_ms = snapshot.map_or(0, |snapshot| snapshot.clock_ms);
+        words.snapshot_ms.store(made_ms, Ordering::Relaxed);
         Ok(rebuilt)
+    }
+
+    fn load(
+        &self,
+        snapshot: &SnapshotReader,
+        replay: &mut Replay<'_>,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
+        let name = snapshot_name(snapshot.position);
+        snapshot
+            .read(|record| {
+                progress.advance(record.len());
+                self.apply(replay, record, &name)
+            })?
+            .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
+        replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
+        Ok(())
     }
 
     fn apply(
         &self,
         replay: &mut Replay<'_>,
-        record: &crate::journal::Record<'_>,
+        record: &Record<'_>,
         name: &str,
-    ) -> Result<()> {
+    ) -> Result<(), Failure> {
         match replay.apply(record)? {
             true => Ok(()),
-            false => Err(self.damaged(name, record.position, "a record that makes no sense")),
+            false => Err(self
+                .damaged(name, record.position, "a record that makes no sense")
+                .into()),
         }
     }
 
@@ -169,7 +200,7 @@ impl Files<'_> {
     }
 
     /// Returns the newest snapshot that is whole, and the end of the records that are needed.
-    fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
+    pub(super) fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
@@ -188,7 +219,7 @@ impl Files<'_> {
                 None => Err(0),
             };
             match whole {
-                // An older one will do if the journal goes on to the newer one.
+                // An older one will do if the journal continues to the newer one.
                 Ok((snapshot, foot)) => return Ok((Some(snapshot), foot.end.max(newest))),
                 Err(at) => {
                     newest = newest.max(position);
@@ -233,7 +264,7 @@ impl Files<'_> {
                 number,
                 from: end,
             };
-            create_file(&**self.home, &file, segment)
+            create_file(&**self.home, &file, segment, self.room())
         };
         prepare().map_err(self.failed("making the journal"))?;
         let position = number * segment;
@@ -245,12 +276,20 @@ impl Files<'_> {
         words.init(&sizes, self.table.id, position);
         words.allocated.store(position + segment, Ordering::Relaxed);
         words.keep.store(position, Ordering::Relaxed);
+        note_home(words, self.path, self.table);
         building.publish();
         core.region().begin_journal(offset);
         core.journal = Some(Arc::new(JournalFiles::new(
             Arc::clone(self.home),
             self.path,
+            self.room(),
         )));
         Ok(())
     }
+}
+
+/// Notes in memory in which directory the files are, for those who find the memory first.
+pub(super) fn note_home(words: &JournalHead, path: &Path, table: &Home) {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    words.note_home(path.as_os_str().as_bytes(), encode_policy(table.durability));
 }

@@ -19,8 +19,8 @@ const LARGE: usize = 64 << 10;
 /// process is doing that.
 ///
 /// If the journal has failed, nothing is appended to it any more, and the memory of the table is
-/// all there is. Then the snapshot is of just that, the journal goes on behind it in a new file, and
-/// writes are accepted again.
+/// all there is. Then the snapshot is of just that, the journal continues behind it in a new file,
+/// and writes are accepted again.
 pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let core = table.core()?;
     let Some(files) = core.journal.as_deref() else {
@@ -62,7 +62,7 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
     words.snapshot_ms.store(clock::unix_ms(), Ordering::Relaxed);
     words.snapshot.store(position, Ordering::Release);
     if has_failed {
-        files.go_on(region, me, position)?;
+        files.continue_at(region, me, position)?;
     }
     // What stays is removed with the next one.
     let _ = remove_old(core, files, position);

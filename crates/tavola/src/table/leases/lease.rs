@@ -7,7 +7,7 @@ use crate::engine::in_ms;
 use crate::engine::{Claim, FailedCompute, HashedKey};
 use crate::engine::{Metadata, WriteCondition};
 use crate::error::Result;
-use crate::index::read;
+use crate::index::locate::read;
 use crate::layout::{LONGEST_LEASE_MS, LeaseView};
 use crate::lock::{Me, PATIENCE, is_alive, sleep};
 use crate::sync::Ordering;

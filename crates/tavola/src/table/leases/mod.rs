@@ -35,7 +35,7 @@ use super::Table;
 use crate::alloc::Tags;
 use crate::engine::{Core, HashedKey, Tries, record_of};
 use crate::error::{BoxError, Error, Result};
-use crate::index::{Stamped, Value};
+use crate::index::locate::{Stamped, Value};
 use crate::layout::LeaseView;
 use crate::lock::is_alive;
 use std::fmt::{self, Display, Formatter};

@@ -87,7 +87,7 @@ impl Options {
         self.rights().mode & 0o666
     }
 
-    /// Who may read the files may enter the directory.
+    /// Users that may read the files may enter the directory.
     pub(in crate::table) fn dir_mode(&self) -> u32 {
         let mode = self.file_mode();
         mode | (mode & 0o444) >> 2

@@ -11,10 +11,11 @@ use crate::alloc::Tags;
 use crate::engine::{Change, Core, KeyOrUid, MOST_CHANGES, Metadata, Work};
 use crate::error::{Error, Result};
 use crate::lock::Turn;
-use crate::table::number::sum_of;
+use crate::table::number::{NumberOptions, sum_of};
 use crate::values::Attributes;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 
 /// Changes of several keys of a table that happen at once or not at all; from
 /// [`Table::transaction`](crate::Table::transaction) or [`Table::begin`](crate::Table::begin).
@@ -173,6 +174,25 @@ impl<'t> Transaction<'t> {
         Ok(is_missing)
     }
 
+    /// Sets a key with attributes and tags only if it is missing. Returns false if the key exists.
+    ///
+    /// # Errors
+    /// As [`Transaction::set_tagged`].
+    pub fn add_tagged(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<bool> {
+        let key = key.as_ref();
+        let is_missing = !self.contains(key)?;
+        if is_missing {
+            self.set_tagged(key, value, attributes, tags)?;
+        }
+        Ok(is_missing)
+    }
+
     /// Sets a key only if it exists. Returns false if the key is missing.
     ///
     /// # Errors
@@ -182,6 +202,25 @@ impl<'t> Transaction<'t> {
         let is_there = self.contains(key)?;
         if is_there {
             self.set(key, value)?;
+        }
+        Ok(is_there)
+    }
+
+    /// Sets a key with attributes and tags only if it exists. Returns false if the key is missing.
+    ///
+    /// # Errors
+    /// As [`Transaction::set_tagged`].
+    pub fn replace_tagged(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        attributes: Attributes,
+        tags: &Tags,
+    ) -> Result<bool> {
+        let key = key.as_ref();
+        let is_there = self.contains(key)?;
+        if is_there {
+            self.set_tagged(key, value, attributes, tags)?;
         }
         Ok(is_there)
     }
@@ -239,6 +278,29 @@ impl<'t> Transaction<'t> {
         Ok(sum)
     }
 
+    /// Does the same as [`Transaction::add_number`], with attributes for a key that is created, and
+    /// the choice to remove a key whose number becomes 0.
+    ///
+    /// # Errors
+    /// As [`Transaction::add_number`] and [`Transaction::set_with`].
+    pub fn add_number_with(
+        &mut self,
+        key: impl AsRef<[u8]>,
+        by: i64,
+        options: NumberOptions,
+    ) -> Result<i64> {
+        let key = key.as_ref();
+        let old = self.get(key)?;
+        let sum = sum_of(old.as_deref(), by)?;
+        match (sum == 0 && options.remove_zero, old.is_some()) {
+            (true, true) => self.change(key, Change::Remove)?,
+            (true, false) => {}
+            (false, true) => self.keep(key, sum.to_string().as_bytes())?,
+            (false, false) => self.set_with(key, sum.to_string(), options.attributes)?,
+        }
+        Ok(sum)
+    }
+
     /// Returns how many keys the transaction changes.
     pub fn changes(&self) -> usize {
         self.work.writes.len()
@@ -291,30 +353,51 @@ impl<'t> Transaction<'t> {
     ///
     /// # Crash
     /// If the process is killed in the call, all keys are changed or none.
-    pub fn commit(self) -> Result<bool> {
-        match self.work.writes.is_empty() {
-            true => self.end_unchanged(),
-            false => Ok(!self.saw_two_values && self.core.commit(&self.work)?),
-        }
+    pub fn commit(mut self) -> Result<bool> {
+        self.try_commit()
     }
 
-    /// Commits, or, if the function has returned an error, finds out whether that counts: it does
-    /// if the function has seen keys as they were at one moment. Returns false after a conflict.
-    pub(super) fn end(self, commits: bool) -> Result<bool> {
-        match commits {
-            true => self.commit(),
-            false => self.end_unchanged(),
+    /// Commits as [`Transaction::commit`] does, but does not end the transaction: after an error
+    /// such as [`Error::Busy`] the caller may try again. After a commit it has no changes any more.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    ///
+    /// # Concurrency
+    /// As [`Transaction::commit`].
+    ///
+    /// # Crash
+    /// As [`Transaction::commit`].
+    pub fn try_commit(&mut self) -> Result<bool> {
+        if self.work.writes.is_empty() {
+            return self.validate();
         }
+        let is_committed = !self.saw_two_values && self.core.commit(&self.work)?;
+        if is_committed {
+            self.work = Work::default();
+            self.log.clear();
+            self.savepoints.clear();
+        }
+        Ok(is_committed)
     }
 
-    /// Returns whether all keys are as this transaction has read them. A single key needs no
-    /// comparison: it was so at one moment.
-    fn end_unchanged(mut self) -> Result<bool> {
+    /// Returns whether the transaction has seen all keys as they were at one moment. If it has not,
+    /// an error that follows from what it has read does not count.
+    ///
+    /// # Errors
+    /// As [`Table::view`](crate::Table::view).
+    ///
+    /// # Concurrency
+    /// Takes the locks of the shards of all keys that were read. A single key needs no comparison:
+    /// it was so at one moment.
+    pub fn validate(&mut self) -> Result<bool> {
         if self.saw_two_values || self.work.reads.len() < 2 {
             return Ok(!self.saw_two_values);
         }
-        self.work.writes.clear();
-        self.core.commit(&self.work)
+        let writes = mem::take(&mut self.work.writes);
+        let is_valid = self.core.commit(&self.work);
+        self.work.writes = writes;
+        is_valid
     }
 
     /// Reads a key of the table, and notes what is there.

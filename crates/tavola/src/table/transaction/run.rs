@@ -65,7 +65,7 @@ impl Table {
             };
             let mut transaction = self.begin(begin)?;
             let outcome = body(&mut transaction);
-            if transaction.end(outcome.is_ok())? {
+            if ends_valid(transaction, outcome.is_ok())? {
                 return outcome;
             }
         }
@@ -107,7 +107,7 @@ impl Table {
         loop {
             let mut transaction = self.begin(Begin::ReadOnly)?;
             let outcome = body(&mut transaction);
-            if transaction.end(outcome.is_ok())? {
+            if ends_valid(transaction, outcome.is_ok())? {
                 return outcome;
             }
         }
@@ -145,6 +145,15 @@ impl Table {
             Begin::Optimistic | Begin::ReadOnly => None,
         };
         Ok(Transaction::new(core, turn, begin == Begin::ReadOnly))
+    }
+}
+
+/// Commits, or, if the function has returned an error, finds out whether that counts: it does if
+/// the function has seen keys as they were at one moment. Returns false after a conflict.
+fn ends_valid(mut transaction: Transaction<'_>, commits: bool) -> Result<bool> {
+    match commits {
+        true => transaction.commit(),
+        false => transaction.validate(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The disk fails at one call: nothing that was promised is lost, and the table goes on.
+//! The disk fails at one call: nothing that was promised is lost, and the table continues.
 
 use super::super::rebuild::OnDamage;
 use super::{contents, create, open};
@@ -39,14 +39,14 @@ fn each_call_fails(fault: impl Fn() -> Fault) {
                 Err(error) => {
                     assert!(is_refusal(&error), "call {fails}: {error:?}");
                     refused += 1;
-                    // Reads go on.
+                    // Reads continue.
                     for key in &acknowledged {
                         assert_eq!(table.get([*key]).unwrap().unwrap(), vec![*key; 300]);
                     }
                 }
             }
         }
-        // After a sync that failed, a snapshot from memory lets writes go on.
+        // After a sync that failed, a snapshot from memory lets writes continue.
         home.stop_failing();
         table.snapshot().unwrap();
         table.set("after", "1").unwrap();
@@ -89,8 +89,8 @@ fn survive_cuts(home: &SimulatedHome, seed: usize) {
     }
 }
 
-/// Memory is lost after a sync that failed, without a restart of the machine: what is then read from
-/// the files may not be on disk.
+/// Memory is lost after a sync that failed, without a restart of the machine: what is then read
+/// from the files may not be on disk.
 #[test]
 fn a_table_that_is_rebuilt_after_a_failed_sync_writes_everything_again() {
     let home = SimulatedHome::new();

@@ -109,7 +109,7 @@ fn judge(calls: &[Call], choices: CutChoices, more: &[Call], count: &mut CutCoun
     }
 }
 
-/// Goes on after a power failure, and lets the power fail again.
+/// Continues after a power failure, and lets the power fail again.
 fn second_life(left: &SimulatedHome, calls: &[Call]) -> Result<(), String> {
     let left = SimulatedHome::from_image(left.image(), Vec::new());
     let table = open(&left, OnDamage::Refuse).map_err(|error| error.to_string())?;

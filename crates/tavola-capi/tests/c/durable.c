@@ -1,0 +1,96 @@
+// Durable tables: they are there again after their memory is gone.
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static tavola_table *open_as(const char *home, int32_t durable) {
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  tavola_table *table = NULL;
+  options.max_size = 16 << 20;
+  options.durable = durable;
+  options.sync_ms = 5;
+  CHECK_IS(TAVOLA_OK, tavola_open(home, &options, &table));
+  CHECK(tavola_is_durable(table) && strcmp(tavola_path(table), home) == 0);
+  return table;
+}
+
+// Removes the memory of the table, as a restart of the machine does.
+static void unlink_memory(void *user, const char *path, size_t len) {
+  (void)user;
+  (void)len;
+  if (strstr(path, "/durable-") != NULL) CHECK(unlink(path) == 0);
+}
+
+static void comes_back(const char *home, int32_t durable) {
+  uint32_t made = 7;
+  tavola_table *table = open_as(home, durable);
+  CHECK_IS(TAVOLA_OK, set(table, "alice", "1"));
+  CHECK_IS(TAVOLA_OK, tavola_sync(table));
+  CHECK_IS(TAVOLA_OK, tavola_snapshot(table, &made));
+  CHECK(made == 1);
+  CHECK_IS(TAVOLA_OK, tavola_snapshot(table, NULL));
+  CHECK_IS(TAVOLA_OK, set(table, "bob", "2"));
+  CHECK_IS(TAVOLA_OK, tavola_sync(table));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_list(unlink_memory, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_open_existing(home, NULL, &table));
+  CHECK(has(table, "alice", "1") && has(table, "bob", "2"));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove(home));
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_open_existing(home, NULL, &table));
+}
+
+static void limits(const char *home) {
+  static char key[8193];
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  tavola_table *table = open_as(home, TAVOLA_DURABLE_OS), *other = NULL;
+  CHECK_IS(TAVOLA_ERR_KEY_TOO_LONG, tavola_set(table, key, sizeof key, "v", 1));
+  CHECK_IS(TAVOLA_OK, tavola_set(table, key, sizeof key - 1, "v", 1));
+  tavola_close(table);
+  options.durable = 4;
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_open(home, &options, &other));
+  options.durable = TAVOLA_DURABLE_COMMIT;
+  CHECK_IS(TAVOLA_ERR_TABLE_EXISTS, tavola_create(home, &options, &other));
+  options.capacity = 1 << 20;
+  CHECK_IS(TAVOLA_OK, tavola_names_remove(home));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_create(home, &options, &other));
+  rmdir(home);
+}
+
+static void damage(const char *home) {
+  char file[4200], byte = 7;
+  tavola_table *table = open_as(home, TAVOLA_DURABLE_COMMIT);
+  for (int i = 0; i < 3; i++) CHECK_IS(TAVOLA_OK, set(table, "alice", "1"));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_list(unlink_memory, NULL));
+  snprintf(file, sizeof file, "%s/journal-0000000000000002", home);
+  FILE *journal = fopen(file, "r+");
+  CHECK(journal != NULL && fseek(journal, 4096 + 40, SEEK_SET) == 0);
+  CHECK(fwrite(&byte, 1, 1, journal) == 1 && fclose(journal) == 0);
+  CHECK_IS(TAVOLA_ERR_DAMAGED_JOURNAL, tavola_open_existing(home, NULL, &table));
+  CHECK_IS(TAVOLA_OK, tavola_names_remove(home));
+}
+
+int main(void) {
+  char parent[] = "/tmp/tavola-c-XXXXXX", home[64];
+  tavola_table *volatile_table = NULL;
+  CHECK(mkdtemp(parent) != NULL);
+  snprintf(home, sizeof home, "%s/users", parent);
+  comes_back(home, TAVOLA_DURABLE_COMMIT);
+  comes_back(home, TAVOLA_DURABLE_WITHIN);
+  comes_back(home, TAVOLA_DURABLE_OS);
+  limits(home);
+  damage(home);
+  CHECK_IS(TAVOLA_OK, tavola_open("volatile", NULL, &volatile_table));
+  CHECK(!tavola_is_durable(volatile_table) && !tavola_is_durable(NULL));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_sync(volatile_table));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_snapshot(volatile_table, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_sync(NULL));
+  tavola_close(volatile_table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("volatile"));
+  CHECK(rmdir(parent) == 0);
+  return 0;
+}

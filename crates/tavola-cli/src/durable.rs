@@ -1,0 +1,231 @@
+//! What the commands for durable tables share: their directories, policies, and how the state of
+//! their journals is shown.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use tavola::{Durability, DurableStats, Table, names};
+
+use crate::args::options;
+use crate::error::CliError;
+use crate::output::printable;
+use crate::units::{age, count, parse_time, size};
+
+/// How the names of the memory of durable tables begin.
+const MEMORY: &[u8] = b"durable-";
+/// The most that `--sync TIME` may be.
+const MOST: Duration = Duration::from_secs(3600);
+
+/// Returns the directory of a durable table of this name, or `None` if there is none.
+pub fn home_of(name: &OsStr) -> Option<PathBuf> {
+    let path = names::path_of(name).ok()?;
+    path.join("table").is_file().then_some(path)
+}
+
+/// Returns the durable table of this name in the working directory, as it is to be named.
+pub fn near(path: &Path) -> Option<String> {
+    let name = path.file_name()?;
+    let home = Path::new(".").join(name);
+    let is_other = path.parent() != Some(Path::new("."));
+    (is_other && home_of(home.as_os_str()).is_some())
+        .then(|| printable(home.as_os_str().as_bytes()).into_owned())
+}
+
+/// Returns the directory that a command for durable tables works on.
+pub fn home(name: &OsStr) -> Result<PathBuf, CliError> {
+    if let Some(home) = home_of(name) {
+        return Ok(home);
+    }
+    let path = names::path_of(name)?;
+    let shown = printable(path.as_os_str().as_bytes());
+    Err(CliError::Sentence(match path.exists() {
+        true => format!(
+            "{shown} is not a durable table; the name of one is the path of a directory, which \
+             'tavola create --durable DIR' creates"
+        ),
+        false => format!(
+            "there is no directory {shown}; check the path, or create a durable table: \
+             tavola create --durable DIR"
+        ),
+    }))
+}
+
+/// Refuses a name that is no path, and prints a warning if the directory would be on a file system
+/// that loses it.
+pub fn check_home(name: &OsStr) -> Result<(), CliError> {
+    if !name.as_bytes().contains(&b'/') {
+        let name = printable(name.as_bytes());
+        return Err(CliError::Sentence(format!(
+            "the name of a durable table is the path of a directory: write ./{name}, or \
+             /var/lib/{name}"
+        )));
+    }
+    warn_of_home(Path::new(name));
+    Ok(())
+}
+
+/// Prints a warning if the directory is on a file system that loses it.
+pub fn warn_of_home(home: &Path) {
+    if let Some(warning) = tavola::durable::warning(home) {
+        eprintln!("{}: warning: {warning}", crate::NAME);
+    }
+}
+
+/// Reads `commit`, `os` or a time.
+pub fn parse_policy(text: &str) -> Result<Durability, String> {
+    match text {
+        "commit" => return Ok(Durability::Commit),
+        "os" => return Ok(Durability::Os),
+        _ => {}
+    }
+    match parse_time(text) {
+        Ok(time) if (Duration::from_millis(1)..=MOST).contains(&time) => {
+            Ok(Durability::Within(time))
+        }
+        _ => Err(format!(
+            "'{text}' is neither commit nor os nor a time from 1ms to 1h, such as 50ms"
+        )),
+    }
+}
+
+/// Writes a policy as [`parse_policy`] reads it.
+pub fn policy(policy: Durability) -> String {
+    match policy {
+        Durability::Commit => "commit".to_owned(),
+        Durability::Os => "os".to_owned(),
+        Durability::Within(time) if time.as_millis() % 1000 == 0 => {
+            format!("{}s", time.as_secs())
+        }
+        Durability::Within(time) => format!("{}ms", time.as_millis()),
+        _ => "other".to_owned(),
+    }
+}
+
+/// Returns the name of a table that was found in the directory of tables: its own, or, if it is the
+/// memory of a durable table, the path of that. `None` if that is gone.
+pub fn name_of(path: &Path) -> Option<OsString> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    if !name.as_bytes().starts_with(MEMORY) {
+        return Some(name.to_os_string());
+    }
+    match options()
+        .open_read_only(path)
+        .and_then(|t| t.durable_stats())
+    {
+        Ok(Some(stats)) => home_of(stats.home.as_os_str()).map(PathBuf::into_os_string),
+        _ => Some(name.to_os_string()),
+    }
+}
+
+/// Returns the name under which people know an open table that was found in the directory of
+/// tables.
+pub fn label_of(table: &Table, path: &Path) -> OsString {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    match name
+        .as_bytes()
+        .starts_with(MEMORY)
+        .then(|| table.durable_stats())
+    {
+        Some(Ok(Some(stats))) if !stats.home.as_os_str().is_empty() => stats.home.into_os_string(),
+        _ => name.to_os_string(),
+    }
+}
+
+/// Returns an error if this is the memory of a durable table that exists: without it, what is not
+/// on disk yet is lost.
+pub fn refuse_memory(name: &OsStr) -> Result<(), CliError> {
+    let stats = options()
+        .open_read_only(name)
+        .and_then(|t| t.durable_stats());
+    let home = match stats {
+        Ok(Some(stats)) if home_of(name).is_none() => stats.home,
+        _ => return Ok(()),
+    };
+    if home_of(home.as_os_str()).is_none() {
+        return Ok(());
+    }
+    Err(CliError::Sentence(format!(
+        "{} is the memory of the durable table {}; name that instead",
+        printable(name.as_bytes()),
+        printable(home.as_os_str().as_bytes())
+    )))
+}
+
+/// Returns the state of a journal, in lines with a title each.
+pub fn describe(stats: &DurableStats) -> Vec<(&'static str, String)> {
+    let sync = policy(stats.policy);
+    let unsynced = match stats.unsynced_bytes {
+        0 => "all of it on disk".to_owned(),
+        bytes => format!("{} not on disk yet", size(bytes)),
+    };
+    let mean = stats.mean_sync().map_or(String::new(), |time| {
+        format!(", {} on average", in_ms(time))
+    });
+    let mut lines = vec![
+        (
+            "durable",
+            format!("--sync {sync}, in {}", stats.home.display()),
+        ),
+        (
+            "journal",
+            format!(
+                "{} since the last snapshot, {unsynced}",
+                size(stats.journal_bytes)
+            ),
+        ),
+        ("syncs", format!("{}{mean}", count(stats.syncs))),
+        ("snapshot", snapshot(stats)),
+    ];
+    if let Some(errno) = stats.failed {
+        let why = std::io::Error::from_raw_os_error(errno);
+        let text =
+            format!("the disk failed ({why}): writes are refused until 'tavola snapshot' succeeds");
+        lines.push(("failed", text));
+    }
+    lines
+}
+
+fn snapshot(stats: &DurableStats) -> String {
+    match stats.snapshot {
+        None => "none yet".to_owned(),
+        Some((made, bytes)) => {
+            let since = SystemTime::now().duration_since(made).unwrap_or_default();
+            format!("{}, {} ago", size(bytes), age(since.as_secs()))
+        }
+    }
+}
+
+/// A time as milliseconds, with as many digits as say something.
+pub fn in_ms(time: Duration) -> String {
+    match time.as_secs_f64() * 1000.0 {
+        ms if ms < 10.0 => format!("{ms:.2} ms"),
+        ms => format!("{ms:.0} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_are_read_and_written_alike() {
+        for text in ["commit", "os", "50ms", "1s", "1500ms"] {
+            assert_eq!(policy(parse_policy(text).unwrap()), text);
+        }
+        assert_eq!(
+            parse_policy("0.05"),
+            Ok(Durability::Within(Duration::from_millis(50)))
+        );
+        for wrong in ["", "0", "2h", "always", "-1", "COMMIT"] {
+            assert!(parse_policy(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_have_digits_that_say_something() {
+        assert_eq!(in_ms(Duration::from_micros(84)), "0.08 ms");
+        assert_eq!(in_ms(Duration::from_millis(120)), "120 ms");
+    }
+}
