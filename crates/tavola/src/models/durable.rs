@@ -3,10 +3,12 @@
 
 #[cfg(feature = "shuttle")]
 use super::deaths::{Deaths, Work};
+#[cfg(feature = "shuttle")]
+use super::run_once;
 use super::{Key, Observer, Table, Write, beside, explore, open_up, quietly, region, value};
 use crate::index::Hash;
 #[cfg(feature = "shuttle")]
-use crate::sync::model::forget_numbers;
+use crate::sync::model::{forget_numbers, outlives};
 use crate::sys::disk::simulated::SimulatedHome;
 use crate::sys::disk::simulated::choice::Choice;
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
@@ -167,21 +169,22 @@ fn a_snapshot_after_a_death_has_what_was_recorded() {
         Arc::new(move |t: &Table| set_both(t, &keys, 2)),
     ] {
         let deaths = Deaths::of(move || begin().0, &work);
-        let seen = Arc::clone(&deaths);
-        deaths.explore(20, move || {
-            let (table, home) = begin();
-            let dies = seen.meet(&work);
-            let both: Write = Box::new(move |t| {
-                dies(t);
-                assert!(t.snapshot().expect("no fault"));
-                // Takes the locks of both shards over.
-                for number in 0..4_u64 {
-                    set(t, &number.to_le_bytes(), 2);
-                }
+        // Each of them, as nobody else writes meanwhile.
+        let last = deaths.stores;
+        for k in 1..=last {
+            let work = Arc::clone(&work);
+            run_once(move || {
+                let (table, home) = begin();
+                let survived = outlives(k, || work(&table));
+                quietly(|| {
+                    assert!(table.snapshot().expect("no fault"));
+                    // Takes the locks of both shards over.
+                    (0..4_u64).for_each(|number| set(&table, &number.to_le_bytes(), 2));
+                    agree(&table, &home);
+                });
+                assert!(survived.is_none() || k == last);
             });
-            beside(&table, vec![both], Vec::new());
-            agree(&table, &home);
-        });
+        }
     }
 }
 
