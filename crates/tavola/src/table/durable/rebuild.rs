@@ -237,8 +237,8 @@ impl Files<'_> {
         }
     }
 
-    /// Removes snapshots that are damaged: they are newer than the one that is used, and the journal
-    /// may begin before them again.
+    /// Removes snapshots that are damaged: they are newer than the one that is used, and the
+    /// journal may begin before them again.
     fn remove_snapshots_after(&self, used: u64) -> io::Result<()> {
         for name in self.home.names()? {
             if snapshot_position(&name).is_some_and(|other| other > used) {
