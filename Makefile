@@ -11,7 +11,7 @@ export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-bindings test-damage test-clients test-memcached-suite test-report gates check check-peers \
-	packages test-packages torture torture-short shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
+	packages test-packages torture torture-short torture-durable shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
 help: ## this list
@@ -69,6 +69,13 @@ torture: ## kill processes at every store and at random, for hours: SECONDS=3600
 torture-short: ## the same with a sample of the stores, bounded: SECONDS=60 KILLS=300
 	@$(MAKE) --no-print-directory torture \
 		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
+
+torture-durable: ## only durable tables, whose memory is lost, for a day: SECONDS=86400 KILLS=1000000
+	@scripts/setup build
+	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
+		--seconds $(or $(SECONDS),86400) --only durable:
+	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
+		--seconds $(or $(SECONDS),86400) --kills $(or $(KILLS),1000000) --only "durable soak"
 
 packages: ## Debian packages, a static tarball, crates, bindings, into target/packages
 	@scripts/setup packages bindings
