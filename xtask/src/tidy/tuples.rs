@@ -144,6 +144,6 @@ impl From<(u32, u32)> for Pair {
     #[test]
     fn other_crates_are_not_covered_yet() {
         let text = "fn f((a, b): (u8, u8)) {}";
-        assert!(lines_found("crates/tavola-bench/src/a.rs", text).is_empty());
+        assert!(lines_found("crates/tavola-torture/src/a.rs", text).is_empty());
     }
 }
