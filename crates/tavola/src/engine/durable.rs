@@ -1,9 +1,10 @@
 //! Durable tables: what a write waits for after its change is made, and room in the journal.
 
 use super::core::Core;
+use super::transact::MOST_CHANGES;
 use crate::alloc::{Need, Stop};
 use crate::error::{Error, Result, corrupt};
-use crate::journal::{JournalFiles, MOST_PIECE, record_piece, tail, take_last};
+use crate::journal::{JournalFiles, MOST_PIECE, most_bytes, record_piece, tail, take_last};
 use crate::lock::Me;
 use crate::values::Durability;
 use std::cell::Cell;
@@ -37,7 +38,7 @@ impl Core {
     }
 
     fn wait_for_records(&self, me: Me) -> Result<()> {
-        match take_last() {
+        match take_last(self.region()) {
             0 => Ok(()),
             end => self.files()?.sync_to(self.region(), me, end),
         }
@@ -60,6 +61,11 @@ impl Core {
     /// Makes room in the journal for a step that lacked it.
     #[cold]
     pub(super) fn make_room_in_journal(&self, me: Me, bytes: u64) -> Result<()> {
+        if bytes > most_bytes(self.region()) {
+            return Err(Error::TransactionTooLarge {
+                limit: MOST_CHANGES as u32,
+            });
+        }
         self.files()?.make_room(self.region(), me, bytes)
     }
 

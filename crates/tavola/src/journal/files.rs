@@ -17,6 +17,7 @@
 //! lock dies, its sync may have failed unseen, so all bytes since `synced` are written again, as
 //! long as the ring has them; otherwise the journal fails.
 
+use super::home::path_in;
 use super::record::{Draft, Kind};
 use super::ring::{acquire, copy_out, head, record_note};
 use crate::error::{Error, Result};
@@ -158,12 +159,18 @@ impl JournalFiles {
         &self.path
     }
 
-    fn file(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
+    /// Returns a file. If this process cannot open it, the journal has not failed: others may.
+    fn file(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, file)) = open.iter().find(|(n, _)| *n == number) {
             return Ok(Arc::clone(file));
         }
-        let file = self.home.open(&name_of(number))?;
+        let opened = self.home.open(&name_of(number));
+        let file = opened.map_err(|source| Error::Io {
+            op: "opening a file of the journal",
+            path: path_in(&self.path, &name_of(number)),
+            source,
+        })?;
         if open.len() == KEPT {
             open.remove(0);
         }
@@ -213,9 +220,8 @@ impl JournalFiles {
             let len = (tail - written).min(segment - in_file).min(CHUNK);
             buffer.resize(len as usize, 0);
             copy_out(region, written, &mut buffer);
-            let done = self
-                .file(written / segment)
-                .and_then(|file| file.write_all_at(&buffer, FILE_HEAD + in_file));
+            let file = self.file(written / segment)?;
+            let done = file.write_all_at(&buffer, FILE_HEAD + in_file);
             done.map_err(|source| self.fail(region, source))?;
             written += len;
             // Pairs with the acquire in `fits`: these bytes of the ring may be overwritten.
@@ -227,10 +233,6 @@ impl JournalFiles {
     /// Makes room for so many bytes in the ring and in the files.
     pub(crate) fn make_room(&self, region: &Region, me: Me, bytes: u64) -> Result<()> {
         self.check(region)?;
-        let head = head(region);
-        if bytes > head.ring.load(Ordering::Relaxed) {
-            return Err(Error::TransactionTooLarge { limit: 0 });
-        }
         self.extend(region, me, bytes)?;
         self.write_out(region, me)
     }
@@ -364,7 +366,7 @@ impl JournalFiles {
         }
         let begun = Instant::now();
         for number in from / segment..=(until - 1) / segment {
-            let synced = self.file(number).and_then(|file| file.sync_data());
+            let synced = self.file(number)?.sync_data();
             synced.map_err(|source| self.fail(region, source))?;
         }
         head.sync_ns.add_owned(begun.elapsed().as_nanos() as u64);

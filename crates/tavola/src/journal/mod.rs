@@ -23,7 +23,7 @@ pub(crate) use record::{
     ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
 };
 pub(crate) use ring::{
-    Appended, begin_snapshot, finish_record, head, is_kept, most_inline, record, record_all,
-    record_piece, tail, take_last,
+    Appended, begin_snapshot, finish_record, head, is_kept, most_bytes, most_inline, record,
+    record_all, record_piece, tail, take_last,
 };
 pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};

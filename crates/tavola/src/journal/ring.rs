@@ -39,8 +39,9 @@ use std::cell::{Cell, RefCell};
 thread_local! {
     /// The memory of the record that this thread is writing.
     static DRAFT: RefCell<Draft> = RefCell::new(Draft::default());
-    /// The end of the last record of this thread for which it has not waited; 0: none.
-    static LAST: Cell<u64> = const { Cell::new(0) };
+    /// The end of the last record of a change of this thread for which it has not waited, and the
+    /// address of the journal that has it: a thread may use several tables. 0: none.
+    static LAST: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 #[cfg(feature = "shuttle")]
 static LAST: model::NumberPerThread = model::NumberPerThread;
@@ -59,9 +60,37 @@ pub(crate) fn head(region: &Region) -> &JournalHead {
     region.journal_head(region.journal())
 }
 
-/// Returns the end of the last record that this thread has written since the last call, or 0.
-pub(crate) fn take_last() -> u64 {
+/// Returns the end of the last change that this thread has recorded in this journal and has not
+/// taken yet, or 0.
+#[cfg(not(feature = "shuttle"))]
+pub(crate) fn take_last(region: &Region) -> u64 {
+    let (journal, end) = LAST.take();
+    if journal == address_of(head(region)) {
+        end
+    } else {
+        0
+    }
+}
+
+/// In models, a thread has one table.
+#[cfg(feature = "shuttle")]
+pub(crate) fn take_last(_: &Region) -> u64 {
     LAST.take()
+}
+
+#[cfg(not(feature = "shuttle"))]
+fn note_last(head: &JournalHead, end: u64) {
+    LAST.set((address_of(head), end));
+}
+
+#[cfg(feature = "shuttle")]
+fn note_last(_: &JournalHead, end: u64) {
+    LAST.set(end);
+}
+
+#[cfg(not(feature = "shuttle"))]
+fn address_of(head: &JournalHead) -> usize {
+    core::ptr::from_ref(head) as usize
 }
 
 /// Returns whether the ring and the files have room for so many bytes. Under the journal's lock.
@@ -105,7 +134,7 @@ fn finish_last(region: &Region) {
     head.at.store(0, Ordering::Release);
 }
 
-/// What a record is appended for.
+/// The change for which a record is appended.
 pub(crate) struct Appended<'a> {
     pub(crate) place: &'a W64,
     pub(crate) word: u64,
@@ -205,8 +234,8 @@ fn append(
     let end = position + bytes.len() as u64;
     // The release: who sees the tail sees the record, and the note (JRN-1).
     head.tail.store(end, Ordering::Release);
-    LAST.set(end);
     if let Some(change) = change {
+        note_last(head, end);
         // Pairs with the acquire loads of the word: a reader sees what it leads to.
         change.place.store(change.word, Ordering::Release);
         head.at.store(0, Ordering::Release);
@@ -243,7 +272,13 @@ pub(crate) fn tail(region: &Region) -> u64 {
     head(region).tail.load(Ordering::Acquire)
 }
 
-/// Returns how many bytes the record of a transaction may have.
+/// Returns how many bytes the record of a transaction should have at most: longer values are sent
+/// before it, in pieces.
 pub(crate) fn most_inline(region: &Region) -> u64 {
-    head(region).ring.load(Ordering::Relaxed) / 2
+    ring_len(region) / 2
+}
+
+/// Returns how many bytes a record can have at most.
+pub(crate) fn most_bytes(region: &Region) -> u64 {
+    ring_len(region)
 }

@@ -355,3 +355,25 @@ fn a_table_in_memory_is_not_opened_as_a_durable_one() {
     let opened = options().durable(Durability::Commit).open(&path);
     assert!(matches!(opened, Err(Error::BadOption { .. })));
 }
+
+/// A call that changes nothing waits for no record, above all not for one of another table.
+#[test]
+fn a_thread_that_uses_two_tables_waits_for_each_by_itself() {
+    let (one, other) = (DurableDir::new(), DurableDir::new());
+    let (done, is_done) = std::sync::mpsc::channel();
+    let committed = options().durable(Durability::Commit).open(one.path());
+    let written = options().durable(Durability::Os).open(other.path());
+    let (committed, written) = (committed.unwrap(), written.unwrap());
+    std::thread::spawn(move || {
+        for number in 0..100u32 {
+            written.set(number.to_le_bytes(), [7; 1000]).unwrap();
+        }
+        assert!(!committed.remove("missing").unwrap());
+        committed.set("a", "1").unwrap();
+        written.set("a", "1").unwrap();
+        assert!(!committed.remove("missing").unwrap());
+        done.send(()).unwrap();
+    });
+    let waited = is_done.recv_timeout(Duration::from_secs(20));
+    assert!(waited.is_ok(), "it waits for a record of the other table");
+}
