@@ -52,7 +52,7 @@ mod write;
 
 pub(crate) use self::core::Core;
 pub(crate) use attributes::{in_ms, no_room};
-pub(crate) use background::Background;
+pub(crate) use background::{Background, Rounds};
 pub(crate) use batch::WAVE;
 pub(crate) use claims::{Claim, HashedKey, record_of};
 pub(crate) use counter::CounterChange;

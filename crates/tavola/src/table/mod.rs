@@ -93,7 +93,7 @@ use std::path::Path;
 pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,
-    keeper: Option<durable::Keeper>,
+    keeper: Option<Background>,
     lazy: Lazy,
     /// The options it was opened with.
     options: Options,

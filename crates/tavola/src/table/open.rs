@@ -172,7 +172,7 @@ impl Options {
 
     pub(super) fn table(&self, lazy: Lazy) -> Result<Table> {
         let background = match self.background && lazy.is_writable() {
-            true => Some(Background::start(Arc::clone(lazy.get()?))?),
+            true => Some(Background::maintain(Arc::clone(lazy.get()?))?),
             false => None,
         };
         let mut table = Table::of(lazy, self.clone());

@@ -12,7 +12,6 @@ mod stats;
 pub(crate) mod tests;
 mod verify;
 
-pub(super) use keeper::Keeper;
 pub(super) use open::{find_home, is_home, remove_home};
 pub use progress::on_rebuild;
 pub(super) use rename::rename_home;

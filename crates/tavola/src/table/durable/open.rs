@@ -5,7 +5,7 @@
 //! or because somebody removed it), and nobody uses the table, it is rebuilt in a file without a
 //! name, which then gets one, and is noted. A process that dies before that has changed nothing.
 
-use super::Keeper;
+use super::keeper::start_keeper;
 use super::rebuild::{Files, OnDamage, note_home};
 use crate::alloc::find_extent;
 use crate::engine::Core;
@@ -105,7 +105,7 @@ impl Options {
         // Where stores are counted, nothing happens beside the calls.
         let keeper = match cfg!(feature = "torture") {
             true => None,
-            false => Some(Keeper::start(Arc::clone(&core))?),
+            false => Some(start_keeper(Arc::clone(&core))?),
         };
         let mut made = self.table(Lazy::shared(core, path.into()))?;
         made.keeper = keeper;
@@ -276,23 +276,7 @@ impl<'a> Opening<'a> {
     }
 
     fn read(&self) -> Result<(Home, Option<Place>)> {
-        let file = match self.home.open(TABLE) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::NotATable {
-                    path: self.path.to_path_buf(),
-                    why: "it is a directory without a durable table".to_string(),
-                });
-            }
-            opened => opened.map_err(|e| self.failed(e))?,
-        };
-        let mut bytes = [0; 2048];
-        file.read_at(&mut bytes, 0).map_err(|e| self.failed(e))?;
-        let table = Home::decode(&bytes).map_err(|why| Error::DamagedJournal {
-            path: self.path.join(TABLE),
-            why,
-        })?;
-        let place = Place::read(&*file).map_err(|e| self.failed(e))?;
-        Ok((table, place))
+        read_home(&*self.home, self.path)
     }
 
     /// Returns the memory, to be read, if it is there.
@@ -358,12 +342,16 @@ impl<'a> Opening<'a> {
             _ => {}
         }
         let options = self.options.of_home(table);
-        let (geometry, max_size) = options.geometry(Some(&path))?;
-        let at = Location::of(path.as_os_str(), true)?;
-        let (region, unnamed) = region::create(at, geometry, max_size, options.rights())?;
-        let mut core = Core::new(region, path.clone(), options.uid_policy);
-        self.files(table)
-            .rebuild(&mut core, self.options.damage())?;
+        let make = |max_size| {
+            let options = options.clone().max_size(max_size);
+            let (geometry, max_size) = options.geometry(Some(&path))?;
+            let at = Location::of(path.as_os_str(), true)?;
+            let (region, unnamed) = region::create(at, geometry, max_size, options.rights())?;
+            let core = Core::new(region, path.clone(), options.uid_policy);
+            Ok((core, unnamed))
+        };
+        let damage = self.options.damage();
+        let (core, unnamed) = self.files(table).rebuild_in(damage, make)?;
         unnamed.publish(core.region())?;
         let words = &core.region().superblock().uuid;
         let place = Place {
@@ -376,6 +364,28 @@ impl<'a> Opening<'a> {
         place.write(&file).map_err(|e| self.failed(e))?;
         Ok(core)
     }
+}
+
+/// Reads what a durable table was created with, and where its memory is.
+pub(super) fn read_home(home: &dyn HomeDir, path: &Path) -> Result<(Home, Option<Place>)> {
+    let failed = |source| explained("opening the durable table", path, source);
+    let file = match home.open(TABLE) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(Error::NotATable {
+                path: path.to_path_buf(),
+                why: "it is a directory without a durable table".to_string(),
+            });
+        }
+        opened => opened.map_err(failed)?,
+    };
+    let mut bytes = [0; 2048];
+    file.read_at(&mut bytes, 0).map_err(failed)?;
+    let table = Home::decode(&bytes).map_err(|why| Error::DamagedJournal {
+        path: path.join(TABLE),
+        why,
+    })?;
+    let place = Place::read(&*file).map_err(failed)?;
+    Ok((table, place))
 }
 
 impl Options {

@@ -12,7 +12,7 @@ use crate::journal::{
     End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
     encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
 };
-use crate::layout::{ExtentKind, JournalGeometry, JournalHead};
+use crate::layout::{ExtentKind, JournalGeometry, JournalHead, MAX_SIZE};
 use crate::sync::Ordering;
 use crate::sys::disk::HomeDir;
 use std::io;
@@ -20,16 +20,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is done about damage.
+/// How often the size of a table that is rebuilt is doubled: the keys of a snapshot and those that
+/// replaced them take twice the room, and blocks of other sizes may be free in other places.
+const DOUBLED: u32 = 2;
+
+/// How damage is dealt with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OnDamage {
     /// It is an error, and nothing changes.
     Refuse,
-    /// What follows the damage is lost.
+    /// Everything behind the damage is lost.
     Cut,
 }
 
-/// What a rebuilt table was made from.
+/// The files from which a table was rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rebuilt {
     /// Where the snapshot begins; 0: there was none.
@@ -100,9 +104,34 @@ impl Files<'_> {
             .map_err(self.failed("creating the durable table"))
     }
 
+    /// Makes a table by `make`, with this `max_size`, and fills it as [`Self::rebuild`] does. If it
+    /// is too small, a table with twice the size is made.
+    ///
+    /// A table that was nearly full may not fit: a snapshot has keys that were removed while it was
+    /// made, and those that were set in their place. The journal removes the former, but only after
+    /// all keys of the snapshot were set.
+    pub(super) fn rebuild_in<R>(
+        &self,
+        damage: OnDamage,
+        make: impl Fn(u64) -> Result<(Core, R)>,
+    ) -> Result<(Core, R)> {
+        let mut max_size = self.table.max_size;
+        loop {
+            let (mut core, rest) = make(max_size)?;
+            let rebuilt = self.rebuild(&mut core, damage);
+            let is_too_small = matches!(rebuilt, Err(Error::Full { .. }));
+            if is_too_small && max_size < self.table.max_size << DOUBLED && max_size < MAX_SIZE {
+                max_size = (2 * max_size).min(MAX_SIZE);
+                continue;
+            }
+            rebuilt?;
+            return Ok((core, rest));
+        }
+    }
+
     /// Fills an empty table from snapshot and journal, and lets it record its changes from there
     /// on.
-    pub(super) fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
+    fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
         let (snapshot, least) = self.newest_snapshot()?;
         let from = snapshot

@@ -64,7 +64,7 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
     if has_failed {
         files.continue_at(region, me, position)?;
     }
-    // What stays is removed with the next one.
+    // Files that stay are removed with the next one.
     let _ = remove_old(core, files, position);
     Ok(true)
 }

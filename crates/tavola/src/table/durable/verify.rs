@@ -1,6 +1,6 @@
 //! Reading all files of a durable table, to see whether it can be rebuilt. Nothing is changed.
 
-use super::open::boot;
+use super::open::{boot, read_home};
 use super::rebuild::Files;
 use crate::error::{Error, Result};
 use crate::journal::{
@@ -59,22 +59,7 @@ impl<'a> Reading<'a> {
         let failed = |source| explained("reading the durable table", path, source);
         let lock = DirLock::open(path).map_err(failed)?;
         let home: Arc<dyn HomeDir> = Arc::new(RealHome::read_only(path).map_err(failed)?);
-        let file = match home.open(TABLE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::NotATable {
-                    path: path.to_path_buf(),
-                    why: "it is a directory without a durable table".to_string(),
-                });
-            }
-            opened => opened.map_err(failed)?,
-        };
-        let mut bytes = [0; 2048];
-        file.read_at(&mut bytes, 0).map_err(failed)?;
-        let table = Home::decode(&bytes).map_err(|why| Error::DamagedJournal {
-            path: path.join(TABLE),
-            why,
-        })?;
-        let place = Place::read(&*file).map_err(failed)?;
+        let (table, place) = read_home(&*home, path)?;
         Ok(Self {
             path,
             lock,

@@ -3,6 +3,7 @@
 mod arbitrary;
 mod damage;
 mod faults;
+mod full;
 mod power;
 mod remains;
 
@@ -79,17 +80,28 @@ fn rebuild(home: &SimulatedHome, damage: OnDamage, durability: Durability) -> Re
     let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
     let image = home.image();
     let table = Home::decode(image.get(TABLE).expect("the table exists")).expect("it is whole");
+    rebuild_on(&dir, &table, damage, durability)
+}
+
+fn rebuild_on(
+    dir: &Arc<dyn HomeDir>,
+    table: &Home,
+    damage: OnDamage,
+    durability: Durability,
+) -> Result<Table> {
     let files = Files {
-        home: &dir,
+        home: dir,
         path: Path::new(PATH),
-        table: &table,
+        table,
     };
-    let options = options().of_home(&table).durable(Durability::Commit);
-    let (geometry, _) = options.geometry(None)?;
+    let options = options().of_home(table).durable(Durability::Commit);
     let path = PathBuf::from(PATH);
-    let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
-    let mut core = Core::new(region, path.clone(), UidPolicy::Keep);
-    files.rebuild(&mut core, damage)?;
+    let make = |max_size| {
+        let (geometry, _) = options.clone().max_size(max_size).geometry(None)?;
+        let region = Region::heap(geometry, 0x7A70_1A00, &path)?;
+        Ok((Core::new(region, path.clone(), UidPolicy::Keep), ()))
+    };
+    let (mut core, ()) = files.rebuild_in(damage, make)?;
     core.durability = durability;
     let lazy = Lazy::shared(Arc::new(core), path);
     let table = Table::of(lazy, options);

@@ -9,7 +9,7 @@ use crate::sys::disk::simulated::check::{CutChoices, CutCount, check_all_cuts};
 use crate::table::Table;
 use std::collections::HashSet;
 
-/// What a test does.
+/// A call of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Set(u8, usize),

@@ -1,4 +1,4 @@
-//! What an earlier life has left in the files of the journal: nothing of it comes back.
+//! Remains of an earlier life in the files of the journal: nothing of them comes back.
 
 use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create_as, create_of, home_of, open, open_as};
@@ -192,7 +192,7 @@ fn a_sync_whose_owner_died_may_have_failed() {
     survives(&home, &[1]);
 }
 
-/// What cannot be written again, as the ring has other records by now, is not acknowledged.
+/// Records that cannot be written again, as the ring has others by now, are not acknowledged.
 #[test]
 fn a_sync_whose_owner_died_fails_if_it_cannot_be_repeated() {
     let home = SimulatedHome::new();
