@@ -205,7 +205,7 @@ pub fn run(input: &[u8]) {
     });
 }
 
-/// What was rebuilt once is rebuilt again, from the files alone.
+/// A table that was rebuilt once is rebuilt again, from the files alone.
 fn rebuilt(home: &Home, all: &Contents) {
     let mut files = home.read();
     files.get_mut("table").expect("a table")[2048..].fill(0);

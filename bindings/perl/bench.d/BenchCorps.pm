@@ -122,7 +122,7 @@ sub memcached {
     };
 }
 
-# What is measured: a column, how often, and a function that returns what is called.
+# A measurement: a column, how often, and a function that returns the one to call.
 sub columns {
     my ($times, $records, $keys, $one) = @_;
     my $kept = sub { my ($store) = @_; my $get = $store->{open} && $store->{open}->(); $get };

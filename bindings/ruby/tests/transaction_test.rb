@@ -251,7 +251,7 @@ class TransactionTest < TavolaTest
     assert_equal 5, (table.transaction(once: true) { 5 }), 'the turn was given back'
   end
 
-  # What comes from elsewhere ends the block, whatever it has seen.
+  # An exception from elsewhere ends the block, whatever the block has seen.
   def test_signals_exits_and_timeouts_end_a_run_at_once
     table.merge!({ 'a' => 1, 'b' => 1 })
     [-> { exit }, -> { raise Interrupt }, -> { throw :out }, -> { raise Timeout::Error },

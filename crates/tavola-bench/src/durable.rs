@@ -1,4 +1,4 @@
-//! What durability costs: a durable table beside one in memory only, and beside the bare disk.
+//! The cost of durability: a durable table beside one in memory only, and beside the bare disk.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -15,7 +15,7 @@ use crate::order::Order;
 use crate::stats::median;
 use crate::{Emit, Error, Result};
 
-/// What people see of a line.
+/// The columns that people see of a line.
 pub const COLUMNS: &[&str] = &["what", "rate", "unit", "beside", "ratio"];
 
 /// Measure durable tables, beside a table in memory and the bare disk

@@ -224,7 +224,7 @@ typedef int32_t tavola_condition;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a write that has returned means for a power failure.
+// The meaning of a returned write for a power failure.
 enum tavola_durable
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t

@@ -5,7 +5,7 @@ use crate::status::Failure;
 use std::time::Duration;
 use tavola_core::{Durability, Options, Table};
 
-/// What a write that has returned means for a power failure.
+/// The meaning of a returned write for a power failure.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_durable {

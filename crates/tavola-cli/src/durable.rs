@@ -1,4 +1,4 @@
-//! What the commands for durable tables share: their directories, policies, and how the state of
+//! The common parts of the commands for durable tables: directories, policies, and how the state of
 //! their journals is shown.
 
 use std::ffi::{OsStr, OsString};

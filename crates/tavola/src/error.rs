@@ -112,7 +112,7 @@ pub enum Error {
     DamagedJournal {
         /// The file.
         path: PathBuf,
-        /// What was found, and where.
+        /// The damage, and its place.
         why: String,
     },
     /// The table is in the shared memory of processes that this one cannot reach: those of another

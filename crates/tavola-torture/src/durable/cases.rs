@@ -1,4 +1,4 @@
-//! What victims do.
+//! The calls of victims.
 
 use super::step::Step::{self, *};
 use tavola::Durability;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use tavola::{Table, killpoint};
 
-/// What comes between a victim and its survivor.
+/// The events between a victim and its survivor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Between {
     Nothing,
@@ -282,7 +282,7 @@ fn survive(case: &Case, home: &Path, done: usize, is_lost: bool) -> Found<()> {
     rebuilt(home, &found)
 }
 
-/// What is rebuilt from the files is the same, twice.
+/// The table that is rebuilt from the files is the same, twice.
 fn rebuilt(home: &Path, found: &State) -> Found<()> {
     for round in 0..2_u8 {
         lose_memory(home).map_err(|error| error.to_string())?;

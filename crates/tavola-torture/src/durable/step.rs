@@ -1,4 +1,4 @@
-//! What a victim does with a durable table, and what the table holds after it.
+//! The steps of a victim with a durable table, and the content of the table after each.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tavola::{Expiry, Result, Table};
 /// Keys that finders and survivors set begin so.
 pub(super) const PROBE: &[u8] = b"probe";
 
-/// What a table holds: values, and whether the keys expire.
+/// The content of a table: values, and whether the keys expire.
 pub(super) type State = BTreeMap<Vec<u8>, (Vec<u8>, bool)>;
 
 /// A call.

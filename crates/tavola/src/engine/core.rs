@@ -55,7 +55,7 @@ pub(crate) struct Core {
     pub(crate) journal: Option<Arc<JournalFiles>>,
     /// The lock of its directory: dropped when nothing uses the files any more.
     pub(crate) home_lock: Option<DirLock>,
-    /// What a returned write means in this handle.
+    /// The meaning of a returned write in this handle.
     pub(crate) durability: Durability,
 }
 

@@ -1,4 +1,4 @@
-//! What a transaction does with each key, and how far its commit has come with it.
+//! The plan of a transaction for each key, and how far its commit has come with it.
 
 use crate::alloc::{Chain, Stamp, Tags};
 use crate::index::locate::{Hash, Pending};
@@ -11,7 +11,7 @@ pub(crate) struct SeenValue {
     pub(crate) flags: u32,
 }
 
-/// What a transaction does with a key.
+/// The change of one key by a transaction.
 #[derive(Clone)]
 pub(crate) enum Change {
     Set {
@@ -34,7 +34,7 @@ pub(super) struct Plan<'w> {
     pub(super) chain: Option<Chain<'w>>,
     /// In a durable table: where the first piece of the value is in the journal; 0: nowhere.
     pub(super) pieces: u64,
-    /// What its slot leads to during the commit, or `None` if there is nothing to change.
+    /// The change that its slot leads to during the commit, or `None` if nothing is to be changed.
     pub(super) pending: Option<Pending>,
     /// The lease that its removal has ended.
     pub(super) ended: Option<u32>,

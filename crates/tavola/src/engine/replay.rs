@@ -23,7 +23,7 @@ const WAITING: usize = 4;
 /// More threads would wait for the one that reads.
 const MOST_THREADS: usize = 8;
 
-/// What is handed to a thread.
+/// A piece of work for a thread.
 enum Task {
     /// Changes, one behind the other.
     Changes(Vec<u8>),
@@ -34,14 +34,14 @@ enum Task {
 /// A thread that makes changes.
 struct Worker {
     sender: SyncSender<Task>,
-    /// What is not handed over yet.
+    /// Changes that are not handed over yet.
     changes: Vec<u8>,
 }
 
 /// All marks.
 const MOST_MARKS: u32 = 0xFF_FFFF;
 
-/// What was read so far.
+/// The state of a replay.
 pub(crate) struct Replay<'c> {
     core: &'c Core,
     workers: Vec<Worker>,

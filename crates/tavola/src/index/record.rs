@@ -14,7 +14,7 @@ use crate::lock::ShardLock;
 use crate::region::Region;
 use crate::sync::W64;
 
-/// What the record of a change says.
+/// The content of the record of a change.
 #[derive(Clone, Copy)]
 pub(crate) enum Recorded {
     /// Nothing: a reader sees no change.

@@ -30,7 +30,7 @@ const MOST_RESTARTS: u32 = 4;
 /// How many buckets ahead of the scan items are prefetched.
 const AHEAD: usize = 6;
 
-/// What a scan copies items to, and what it needs of its process.
+/// The place to which a scan copies items, and what it needs of its process.
 pub(crate) trait ScanTarget<'a> {
     /// How much was copied.
     type Mark: Copy;

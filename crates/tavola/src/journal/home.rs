@@ -30,7 +30,7 @@ const NOTE: u64 = 2048;
 const PATH: usize = 56;
 const MOST_PATH: usize = 1024;
 
-/// What a durable table was created with.
+/// The options with which a durable table was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
     /// Identifies the journal.

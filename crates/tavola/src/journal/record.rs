@@ -43,7 +43,7 @@ const PIECES: u8 = 8;
 
 const SECRETS: RapidSecrets = RapidSecrets::seed(0x5461_766F_6C61);
 
-/// What kind of record it is.
+/// The kind of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Commit,
@@ -69,7 +69,7 @@ impl Kind {
     }
 }
 
-/// What happens to a key, or to a tag.
+/// The change of a key, or of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     /// It gets this value, and these attributes and tags only.

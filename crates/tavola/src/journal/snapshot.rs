@@ -156,7 +156,7 @@ impl<'a> SnapshotWriter<'a> {
     }
 }
 
-/// What the foot of a snapshot says.
+/// The foot of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foot {
     /// The end of the records that the snapshot needs.

@@ -24,7 +24,7 @@ impl Window {
         len: usize,
         read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
     ) -> Result<usize, E> {
-        // What is left is less than a record; a chunk follows it.
+        // The rest is less than a record; a chunk follows it.
         self.bytes.drain(..self.used);
         self.used = 0;
         let had = self.bytes.len();

@@ -1,4 +1,4 @@
-//! What a table is made and opened with.
+//! The options with which a table is made and opened.
 
 use crate::alloc::capacity;
 use crate::engine::UidPolicy;

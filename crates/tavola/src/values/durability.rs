@@ -1,10 +1,10 @@
-//! What a write that has returned means for a power failure.
+//! The meaning of a returned write for a power failure.
 
 use std::time::Duration;
 
-/// What a returned write to a durable table means. A process that is killed loses nothing in any
-/// case; the policy is about power failures and crashes of the system, after which the table is as
-/// it was at one moment.
+/// The meaning of a returned write to a durable table. A process that is killed loses nothing in
+/// any case; the policy is about power failures and crashes of the system, after which the table is
+/// as it was at one moment.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {

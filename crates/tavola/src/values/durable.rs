@@ -1,4 +1,4 @@
-//! What is known of a durable table: how far its journal is, and what is in its files.
+//! Reports of a durable table: how far its journal is, and what is in its files.
 
 use super::Durability;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub struct HomeFile {
     pub bytes: u64,
     /// Records in it that a rebuild reads, or keys of a snapshot.
     pub entries: u64,
-    /// What is wrong with it. A rebuild does without some files: not everything is damage.
+    /// Its fault, if it has one. A rebuild does without some files: not everything is damage.
     pub problem: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub enum JournalEnd {
     Damaged {
         /// The file.
         file: String,
-        /// What was found.
+        /// The damage.
         why: String,
         /// Whether [`Options::cut_damage`](crate::Options::cut_damage) can open the table.
         can_cut: bool,
@@ -89,7 +89,7 @@ pub enum JournalEnd {
     },
 }
 
-/// What is in the files of a durable table; from [`durable::verify`](crate::durable::verify).
+/// The content of a durable table's files; from [`durable::verify`](crate::durable::verify).
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HomeReport {

@@ -33,7 +33,7 @@ fn account(number: u64) -> String {
     format!("account {}", number % ACCOUNTS)
 }
 
-/// What a step leaves under its key; some values go to the journal in pieces.
+/// The value that a step leaves under its key; some go to the journal in pieces.
 fn value(step: u64) -> Vec<u8> {
     let len = match step % 16 {
         0 => 50_000,

@@ -5,7 +5,7 @@
 //! the simulated one (`simulated`, for tests) keeps everything in memory, and can say what may be
 //! left of it after a power failure.
 //!
-//! What a power failure leaves, as all file systems of Linux promise it, and no more:
+//! A power failure leaves this much, as all file systems of Linux promise it, and no more:
 //!
 //! - Bytes that were written before a [`DiskFile::sync_data`] began that returned are there. Of
 //!   later writes, any subset of the sectors of 512 bytes is there, and each sector is old or new.

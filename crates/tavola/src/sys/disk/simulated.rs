@@ -46,7 +46,7 @@ pub(crate) struct SimulatedHome {
 #[derive(Default)]
 struct SimulatedDisk {
     names: BTreeMap<String, FileNumber>,
-    /// What readers see.
+    /// The content as readers see it.
     files: Vec<Arc<Vec<u8>>>,
     history: History,
     faults: FaultPlan,

@@ -17,7 +17,7 @@ pub(super) struct Chunk {
     pub(super) ends: Vec<EntryEnd>,
     pub(super) next: usize,
     pub(super) start: usize,
-    /// What could not be read, until that is reported.
+    /// The damage that was met, until it is reported.
     pub(super) damaged: Option<&'static str>,
 }
 

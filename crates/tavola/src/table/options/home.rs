@@ -12,7 +12,7 @@ use std::time::Duration;
 const LEAST_SEGMENT: u64 = 64 << 10;
 
 impl Options {
-    /// What a new durable table is created with.
+    /// Returns the options that a new durable table keeps.
     pub(in crate::table) fn home(&self) -> Result<Home> {
         let bad = |option, why: &str| {
             let why = why.to_string();

@@ -166,12 +166,7 @@ impl<'t> Transaction<'t> {
     /// # Errors
     /// As [`Transaction::set`].
     pub fn add(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
-        let key = key.as_ref();
-        let is_missing = !self.contains(key)?;
-        if is_missing {
-            self.set(key, value)?;
-        }
-        Ok(is_missing)
+        self.set_if(key.as_ref(), false, |t, key| t.set(key, value))
     }
 
     /// Sets a key with attributes and tags only if it is missing. Returns false if the key exists.
@@ -185,12 +180,9 @@ impl<'t> Transaction<'t> {
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<bool> {
-        let key = key.as_ref();
-        let is_missing = !self.contains(key)?;
-        if is_missing {
-            self.set_tagged(key, value, attributes, tags)?;
-        }
-        Ok(is_missing)
+        self.set_if(key.as_ref(), false, |t, key| {
+            t.set_tagged(key, value, attributes, tags)
+        })
     }
 
     /// Sets a key only if it exists. Returns false if the key is missing.
@@ -198,12 +190,7 @@ impl<'t> Transaction<'t> {
     /// # Errors
     /// As [`Transaction::set`].
     pub fn replace(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<bool> {
-        let key = key.as_ref();
-        let is_there = self.contains(key)?;
-        if is_there {
-            self.set(key, value)?;
-        }
-        Ok(is_there)
+        self.set_if(key.as_ref(), true, |t, key| t.set(key, value))
     }
 
     /// Sets a key with attributes and tags only if it exists. Returns false if the key is missing.
@@ -217,12 +204,23 @@ impl<'t> Transaction<'t> {
         attributes: Attributes,
         tags: &Tags,
     ) -> Result<bool> {
-        let key = key.as_ref();
-        let is_there = self.contains(key)?;
-        if is_there {
-            self.set_tagged(key, value, attributes, tags)?;
+        self.set_if(key.as_ref(), true, |t, key| {
+            t.set_tagged(key, value, attributes, tags)
+        })
+    }
+
+    /// Sets a key if it exists, or if it is missing, and returns whether it did.
+    fn set_if(
+        &mut self,
+        key: &[u8],
+        exists: bool,
+        set: impl FnOnce(&mut Self, &[u8]) -> Result<()>,
+    ) -> Result<bool> {
+        let holds = self.contains(key)? == exists;
+        if holds {
+            set(self, key)?;
         }
-        Ok(is_there)
+        Ok(holds)
     }
 
     /// Appends bytes to the value, and returns its new length, or `None` if the key is missing; it

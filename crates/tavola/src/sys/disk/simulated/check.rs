@@ -40,7 +40,7 @@ impl std::ops::AddAssign for CutCount {
 pub(crate) struct CutFailure {
     /// The steps before the power failed.
     pub(crate) after: usize,
-    /// What the power failure did not leave as it was.
+    /// The changes that the power failure took away.
     pub(crate) lost: Vec<String>,
     /// Names and lengths of the files that were left.
     pub(crate) left: Vec<String>,

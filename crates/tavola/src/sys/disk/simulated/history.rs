@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A file, by the order in which the files of one home were created.
 pub(crate) type FileNumber = usize;
 
-/// What a disk has after a power failure, when nothing is open and all is sure.
+/// The files of a disk after a power failure, when nothing is open and all is sure.
 pub(crate) type DiskImage = BTreeMap<String, Arc<Vec<u8>>>;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What is sure to be on the disk at a moment, and what is open.
+//! The bytes that are sure to be on the disk at a moment, and those that are not.
 //!
 //! The idea: a file is its sure bytes, plus for each sector that was written since a list of later
 //! versions. A sync makes the newest version written before it began the sure one, and forgets the

@@ -18,7 +18,7 @@ pub(super) enum Operation {
     Restart,
 }
 
-/// What one life does, and how many cuts follow it.
+/// The operations of one life, and how many cuts follow it.
 #[derive(Clone, Copy)]
 pub(super) struct Life<'a> {
     pub(super) script: &'a [Operation],
@@ -37,7 +37,7 @@ pub(super) fn check_lives(
     live(&home, Expected::default(), lives, mistake, count)
 }
 
-/// What a recovered log may have: the beginning of `appended`, at least `acknowledged` values.
+/// The values that a recovered log may have: the beginning of `appended`, at least `acknowledged`.
 #[derive(Clone, Default)]
 struct Expected {
     appended: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What the simulated disk may have after a power failure, in small cases that are enumerated.
+//! The outcomes of a power failure on the simulated disk, in small cases that are enumerated.
 
 use super::super::simulated::SimulatedHome;
 use super::super::simulated::choice::{EveryChoice, RandomChoice};
@@ -240,7 +240,7 @@ fn make_calls(home: &SimulatedHome, file: &dyn DiskFile) -> usize {
         file.write_all_at(b"x", 0).is_ok(),
         file.sync_data().is_ok(),
     ];
-    // What the failed call left undone.
+    // The rest of the failed call.
     for name in ["b", "c"] {
         let _ = home.remove(name);
     }
@@ -288,7 +288,7 @@ fn a_cut_of_the_middle_knows_nothing_of_later() {
         assert_eq!(cut.history().acknowledged_by(0), acknowledged);
         assert!(after > 0 || describe(&cut) == "a: 1o");
     }
-    // What was left is sure, and can be cut again.
+    // The remains are sure, and can be cut again.
     let cut = history.cut(1, &mut newest);
     assert_eq!(outcomes(&cut), [describe(&cut)].into());
 }
