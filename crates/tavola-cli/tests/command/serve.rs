@@ -49,6 +49,38 @@ fn tcp_and_unix_sockets_are_served_at_once() {
     assert!(!exists(&path));
 }
 
+/// What clients have set is there after a kill and the loss of the memory.
+#[test]
+fn a_durable_table_is_served_as_others_are() {
+    let shell = Shell::new();
+    let disk = tempfile::tempdir().expect("a directory");
+    let home = disk.path().join("home").display().to_string();
+    let create = ["create", "--durable", &home, "--sync", "commit"];
+    shell.run([&create[..], &["--max-size", "64M"]].concat());
+    let mut seat = Seat::serve(&shell, &[&home]);
+    let mut line = connect(&seat.address());
+    ask(&mut *line, "set a 7 0 1\r\n1\r\n", "STORED\r\n");
+    ask(&mut *line, "incr a 4\r\n", "5\r\n");
+    seat.signal(Signal::KILL);
+    seat.ended();
+    let memory = fs::read_dir(shell.path()).expect("the directory of tables");
+    for entry in memory.map(|entry| entry.expect("an entry")) {
+        if entry.file_name().to_string_lossy().starts_with("durable-") {
+            fs::remove_file(entry.path()).expect("the memory goes");
+        }
+    }
+    let mut seat = Seat::serve(&shell, &[&home]);
+    let mut line = connect(&seat.address());
+    ask(&mut *line, "get a\r\n", "VALUE a 7 1\r\n5\r\nEND\r\n");
+    seat.signal(Signal::TERM);
+    closed(line);
+    assert_eq!(seat.ended(), Some(0));
+    for of in ["queue", "log"] {
+        let refused = shell.run([of, "create", &home]);
+        assert!(refused.err.contains("directory"), "{refused:?}");
+    }
+}
+
 #[test]
 fn stat_reports_servers_and_their_clients() {
     let shell = Shell::new();

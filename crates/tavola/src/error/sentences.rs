@@ -59,8 +59,8 @@ impl Error {
             ),
             Self::DamagedJournal { path, why } => write!(
                 f,
-                "{} is damaged ({why}); look with: tavola journal --verify, and to accept the loss \
-                 of what follows run: tavola repair --cut",
+                "{} is damaged ({why}); restore it from a backup, or see with tavola journal \
+                 --verify what is lost, and accept that with: tavola repair --cut",
                 Shown(path)
             ),
             Self::InUseElsewhere { path } => write!(

@@ -19,7 +19,7 @@
 
 use super::home::path_in;
 use super::record::{Draft, Kind};
-use super::ring::{acquire, copy_out, head, record_note};
+use super::ring::{acquire, copy_out, head, record_note, tail};
 use crate::error::{Error, Result};
 use crate::layout::{JournalHead, fold};
 #[cfg(feature = "shuttle")]
@@ -43,6 +43,9 @@ const CHUNK: u64 = 1 << 20;
 const KEPT: usize = 4;
 /// The table's clock is recorded when it has run on for so long.
 const CLOCK_EVERY_MS: u64 = 1000;
+
+/// The state of a journal whose table lives on in other memory: not the number of an error.
+const RETIRED: u64 = 1 << 32;
 
 /// The files of a journal, as one process has them open.
 pub(crate) struct JournalFiles {
@@ -182,6 +185,10 @@ impl JournalFiles {
     pub(crate) fn check(&self, region: &Region) -> Result<()> {
         match head(region).state.load(Ordering::Acquire) {
             0 => Ok(()),
+            RETIRED => Err(self.failed(io::Error::other(
+                "the memory of this handle was removed, and the table is rebuilt in other memory; \
+                 open it again or refresh this handle",
+            ))),
             errno => Err(self.failed(io::Error::from_raw_os_error(errno as i32))),
         }
     }
@@ -411,6 +418,27 @@ impl JournalFiles {
         drop((write, sync));
         wake_all(region);
         Ok(())
+    }
+
+    /// Refuses all later changes through this memory, when all earlier ones are on disk.
+    pub(crate) fn retire(&self, region: &Region, me: Me) -> Result<()> {
+        let head = head(region);
+        while !self.is_retired(region) {
+            self.sync_to(region, me, tail(region))?;
+            // Meanwhile nobody makes a file, or appends a record; afterwards neither.
+            let (_lock, _) = FileLock::acquire(region, &head.extend_lock, me)?;
+            let _records = acquire(region, me)?;
+            let end = head.tail.load(Ordering::Relaxed);
+            if head.synced.load(Ordering::Acquire) == end {
+                let _ = head.state.cas(0, RETIRED, Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the table lives on in other memory.
+    pub(crate) fn is_retired(&self, region: &Region) -> bool {
+        head(region).state.load(Ordering::Acquire) == RETIRED
     }
 
     /// Records the table's clock now and then, so that a rebuilt table does not go back in time.

@@ -17,7 +17,9 @@ impl Table {
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if there is no table of that name any more;
     /// otherwise as [`Options::open_existing`](super::Options::open_existing). On an error the
-    /// handle does not change.
+    /// handle does not change. Of a durable table, [`Error::InUseElsewhere`](
+    /// crate::Error::InUseElsewhere) if other processes still use the memory that was removed; if
+    /// none does, this handle refuses writes from here on, and all that it has written is on disk.
     pub fn refresh(&mut self) -> Result<bool> {
         let reopened = self.reopened()?;
         let is_moved = reopened.is_some();
@@ -36,6 +38,7 @@ impl Table {
         if self.lazy.name_state() == NameState::Same {
             return Ok(None);
         }
+        self.leave_memory()?;
         let opened = match self.is_read_only() {
             true => self.options.open_read_only(self.path()),
             false => self.options.open_existing(self.path()),

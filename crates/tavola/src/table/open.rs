@@ -149,7 +149,7 @@ impl Options {
     /// The errors of [`names::remove`].
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         match find_home(name.as_ref()).filter(|path| is_home(path)) {
-            Some(path) => remove_home(&path),
+            Some(path) => remove_home(&path, self.any_owner),
             None => region::remove_of(name.as_ref(), self.any_owner),
         }
     }

@@ -165,7 +165,7 @@ impl Options {
     }
 
     /// Sets the group of a new table's file if that is allowed. If not, its group has no rights.
-    pub(super) fn group_if_can(mut self, gid: Option<u32>) -> Self {
+    pub(in crate::table) fn group_if_can(mut self, gid: Option<u32>) -> Self {
         self.group = gid;
         self.is_group_lenient = true;
         self

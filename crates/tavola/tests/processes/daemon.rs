@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tavola::{Level, Log, LogOptions, Queue, QueueOptions, QueuePool, Table};
+use tavola::{Durability, Level, Log, LogOptions, Queue, QueueOptions, QueuePool, Table};
 
 /// Numbers that are closed: more than daemons try, and than the library uses.
 const NUMBERS: i32 = 1100;
@@ -74,6 +74,7 @@ struct Open {
     pool: QueuePool,
     queue: Queue,
     log: Log,
+    durable: Table,
     path: std::path::PathBuf,
     turn: u64,
     counted: u64,
@@ -82,7 +83,7 @@ struct Open {
 type Step = (&'static str, fn(&mut Open));
 
 /// What is done between two turns into a daemon.
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     ("growing", |open| {
         for number in 0..400u64 {
             let key = format!("{} {number}", open.turn);
@@ -140,6 +141,13 @@ const STEPS: [Step; 12] = [
         open.log.line(Level::Info, "a line").unwrap();
         assert!(open.log.reader().lines().count() > 0);
     }),
+    ("a durable table", |open| {
+        for number in 0..10u64 {
+            open.durable.set(number.to_le_bytes(), [1; 9000]).unwrap();
+        }
+        open.durable.sync().unwrap();
+        assert!(open.durable.snapshot().unwrap());
+    }),
     ("opening and closing", |open| {
         let other = Table::open(&open.path).unwrap();
         other.incr(b"count", 1).unwrap();
@@ -165,10 +173,19 @@ fn open_all(dir: &Path) -> Open {
         table,
         pool,
         log,
+        durable: durable_options().create(dir.join("home")).unwrap(),
         path,
         turn: 0,
         counted: 0,
     }
+}
+
+fn durable_options() -> tavola::Options {
+    let options = Table::options().max_size(8 << 20).shards(1);
+    // Files that are short, and so made often.
+    options
+        .durable(Durability::Within(Duration::from_secs(60)))
+        .journal_file_size(64 << 10)
 }
 
 #[test]
@@ -203,6 +220,10 @@ fn files_of_a_daemon_are_left_alone_between_any_two_steps() {
     let mut daemon = Actor::start(test, "daemon", &[dir.path().to_str().unwrap()]);
     let counted = daemon.hear_number();
     daemon.finish();
+    let durable = Table::open(dir.table("home")).unwrap();
+    assert_eq!(durable.len().unwrap(), 10);
+    drop(durable);
+    Table::options().remove(dir.table("home")).unwrap();
     let table = Table::open(dir.table("t")).unwrap();
     let count = table.get(b"count").unwrap().unwrap();
     assert_eq!(count, counted.to_string().as_bytes());

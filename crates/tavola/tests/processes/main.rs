@@ -18,6 +18,7 @@ mod damage_uids;
 mod death;
 mod durable;
 mod durable_homes;
+mod durable_moves;
 mod expiry_system;
 mod file_systems;
 mod foreign;

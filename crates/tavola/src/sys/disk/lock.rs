@@ -1,30 +1,32 @@
 //! Locks of a directory: many processes use a durable table, or one rebuilds it.
 
+use crate::sys::file::{self, KeptFile};
 use crate::sys::retry;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 /// A directory that is open to be locked. The lock ends with it, and with all forked children that
 /// have inherited it.
 #[derive(Debug)]
-pub(crate) struct DirLock(File);
+pub(crate) struct DirLock {
+    dir: KeptFile,
+    identity: [u64; 2],
+}
 
 impl DirLock {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let dir = std::fs::OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_DIRECTORY | libc::O_CLOEXEC)
-            .open(path)?;
-        Ok(Self(dir))
+    /// Keeps a directory that was just opened.
+    pub(crate) fn of(dir: OwnedFd, path: &Path) -> io::Result<Self> {
+        let info = file::len_and_blocks(dir.as_fd())?;
+        Ok(Self {
+            dir: KeptFile::new(dir, &info, path, false)?,
+            identity: [info.dev, info.ino],
+        })
     }
 
     /// Returns its device and inode.
-    pub(crate) fn identity(&self) -> io::Result<[u64; 2]> {
-        let info = self.0.metadata()?;
-        Ok([info.dev(), info.ino()])
+    pub(crate) fn identity(&self) -> [u64; 2] {
+        self.identity
     }
 
     /// Locks it for one, without waiting. Returns false if others have locked it.
@@ -42,8 +44,11 @@ impl DirLock {
     }
 
     fn lock(&self, how: libc::c_int) -> io::Result<bool> {
-        // SAFETY: passes no memory.
-        match retry(|| unsafe { libc::flock(self.0.as_raw_fd(), how) }) {
+        let locked = self.dir.with(|fd| {
+            // SAFETY: passes no memory.
+            retry(|| unsafe { libc::flock(fd.as_raw_fd(), how) })
+        });
+        match locked {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(error),

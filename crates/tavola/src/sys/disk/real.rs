@@ -1,123 +1,145 @@
 //! The directory of a durable table on a real file system.
+//!
+//! The directory and its files stay open, and are known by their descriptors: the directory may be
+//! renamed while the table is in use, and a process may close descriptors that it does not know
+//! ([`KeptFile`]).
 
 use super::{DiskFile, HomeDir};
 use crate::sync::before_disk_call;
-use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use crate::sys::file::{self, FileRights, KeptFile, OpenDir};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
-/// A directory, by its path, and the mode of new files.
+/// A directory.
 pub(crate) struct RealHome {
-    path: PathBuf,
-    dir: File,
-    mode: u32,
+    dir: KeptFile,
+    like: &'static str,
+    rights: FileRights,
     writable: bool,
 }
 
 impl RealHome {
-    pub(crate) fn open(path: &Path, mode: u32) -> io::Result<Self> {
-        let dir = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_DIRECTORY)
-            .open(path)?;
+    /// Keeps a directory that was just opened. All users give new files the mode and the group of
+    /// the file `like` in it, and these rights if that is not there.
+    pub(crate) fn open(
+        dir: OwnedFd,
+        path: &Path,
+        like: &'static str,
+        rights: FileRights,
+    ) -> io::Result<Self> {
+        let info = file::len_and_blocks(dir.as_fd())?;
+        if info.kind != libc::S_IFDIR {
+            return Err(io::Error::from_raw_os_error(libc::ENOTDIR));
+        }
         Ok(Self {
-            // The process may change its working directory.
-            path: std::path::absolute(path)?,
-            dir,
-            mode,
+            dir: KeptFile::new(dir, &info, path, false)?,
+            like,
+            rights,
             writable: true,
         })
     }
 
-    /// Opens a directory whose files are only read.
-    pub(crate) fn read_only(path: &Path) -> io::Result<Self> {
-        let home = Self::open(path, 0)?;
+    /// Keeps a directory whose files are only read.
+    pub(crate) fn read_only(dir: OwnedFd, path: &Path) -> io::Result<Self> {
+        let rights = FileRights {
+            mode: 0,
+            group: None,
+            is_lenient: false,
+        };
+        let home = Self::open(dir, path, "", rights)?;
         Ok(Self {
             writable: false,
             ..home
         })
+    }
+
+    fn with<T>(&self, action: impl FnOnce(&OpenDir) -> io::Result<T>) -> io::Result<T> {
+        self.dir
+            .with(|fd| action(&OpenDir::from(fd.try_clone_to_owned()?)))
+    }
+
+    fn opened(&self, fd: OwnedFd, name: &str, writable: bool) -> io::Result<Arc<dyn DiskFile>> {
+        let info = file::len_and_blocks(fd.as_fd())?;
+        let path = self.dir.path().join(name);
+        Ok(Arc::new(RealFile(KeptFile::new(
+            fd, &info, &path, writable,
+        )?)))
     }
 }
 
 impl HomeDir for RealHome {
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         before_disk_call();
-        let file = OpenOptions::new()
-            .read(true)
-            .write(self.writable)
-            .open(self.path.join(name))?;
-        Ok(Arc::new(RealFile(file)))
+        let c_name = CString::new(name)?;
+        let fd = self.with(|dir| dir.open_file(&c_name, self.writable, file::Links::Followed))?;
+        self.opened(fd, name, self.writable)
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         before_disk_call();
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(self.mode)
-            .open(self.path.join(name))?;
-        Ok(Arc::new(RealFile(file)))
+        let (c_name, like) = (CString::new(name)?, CString::new(self.like)?);
+        let fd = self.with(|dir| {
+            let rights = dir
+                .info_of(&like, true)
+                .map_or(self.rights, |info| FileRights {
+                    mode: info.mode & 0o666,
+                    group: Some(info.gid),
+                    is_lenient: true,
+                });
+            file::create_named_in(dir.as_fd(), &c_name, rights)
+        })?;
+        self.opened(fd, name, true)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         before_disk_call();
-        std::fs::rename(self.path.join(from), self.path.join(to))
+        let (from, to) = (CString::new(from)?, CString::new(to)?);
+        self.dir.with(|dir| file::rename(dir, &from, &to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
         before_disk_call();
-        std::fs::remove_file(self.path.join(name))
+        let name = CString::new(name)?;
+        self.with(|dir| dir.unlink(&name))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path)? {
-            names.extend(entry?.file_name().into_string());
-        }
-        Ok(names)
+        let names = self.with(OpenDir::names)?;
+        // All of ours are text.
+        Ok(names.into_iter().flat_map(CString::into_string).collect())
     }
 
     fn sync(&self) -> io::Result<()> {
         before_disk_call();
-        self.dir.sync_all()
+        self.dir.with(file::sync)
     }
 }
 
-struct RealFile(File);
+struct RealFile(KeptFile);
 
 impl DiskFile for RealFile {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.0.with(file::len_and_blocks)?.len)
     }
 
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut done = 0;
-        while done < out.len() {
-            match self.0.read_at(&mut out[done..], offset + done as u64) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
+        self.0.with(|fd| file::read_at(fd, out, offset))
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         before_disk_call();
-        self.0.write_all_at(bytes, offset)
+        self.0.with(|fd| file::write_at(fd, bytes, offset))
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
-        crate::sys::file::allocate(self.0.as_fd(), 0, len)
+        self.0.with(|fd| file::allocate(fd, 0, len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
         before_disk_call();
-        self.0.sync_data()
+        self.0.with(file::sync_data)
     }
 }

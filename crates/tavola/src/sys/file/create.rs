@@ -1,10 +1,11 @@
 //! New files, which appear under their name whole or not at all.
 
-use super::{check, open_at, proc_fd};
+use super::{c_path, check, open, open_at, proc_fd};
 use crate::sys::process::effective_uid;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 /// The rights of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,23 @@ pub(crate) fn create_named_in(
     exact_rights(open_at(dir, name, flags, PRIVATE)?, rights).inspect_err(|_| {
         // SAFETY: `name` is a C string that outlives the call.
         unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), 0) };
+    })
+}
+
+/// Creates a directory whose entries who may read or write files of these rights may read or make;
+/// `AlreadyExists` if there is something of this name. If the rights are refused, there is none.
+pub(crate) fn create_directory(path: &Path, rights: FileRights) -> io::Result<()> {
+    let made = c_path(path)?;
+    // SAFETY: the path is a C string.
+    check(unsafe { libc::mkdir(made.as_ptr(), 0o700) })?;
+    let rights = FileRights {
+        mode: rights.mode & 0o666 | (rights.mode & 0o444) >> 2,
+        ..rights
+    };
+    let given = open(path, false).and_then(|dir| exact_rights(dir, rights));
+    given.map(drop).inspect_err(|_| {
+        // SAFETY: the path is a C string.
+        unsafe { libc::rmdir(made.as_ptr()) };
     })
 }
 

@@ -9,8 +9,8 @@ mod open_dir;
 mod space;
 
 pub(crate) use create::{
-    FileRights, NameInDir, create_named_in, create_unnamed, link, publish_named, publish_unnamed,
-    rename, rename_named,
+    FileRights, NameInDir, create_directory, create_named_in, create_unnamed, link, publish_named,
+    publish_unnamed, rename, rename_named,
 };
 pub(crate) use identity::identity;
 pub(crate) use kept::{KeptFile, NameState};
@@ -116,6 +116,12 @@ pub(crate) fn sync(fd: BorrowedFd<'_>) -> io::Result<()> {
     retry(|| unsafe { libc::fsync(fd.as_raw_fd()) }).map(drop)
 }
 
+/// As [`sync`], without what is not needed to read the bytes back.
+pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: passes no memory.
+    retry(|| unsafe { libc::fdatasync(fd.as_raw_fd()) }).map(drop)
+}
+
 /// Waits until the name of a file is on its disk. Not every file system can do this for a
 /// directory; the file itself is complete in any case.
 pub(crate) fn sync_directory(of: &Path) {
@@ -147,7 +153,6 @@ pub(crate) fn read_at(fd: BorrowedFd<'_>, buffer: &mut [u8], at: u64) -> io::Res
 }
 
 /// Writes all of `bytes` at `at`.
-#[cfg(test)]
 pub(crate) fn write_at(fd: BorrowedFd<'_>, bytes: &[u8], at: u64) -> io::Result<()> {
     let mut done = 0;
     while done < bytes.len() {

@@ -118,6 +118,12 @@ impl OpenDir {
     }
 }
 
+impl From<OwnedFd> for OpenDir {
+    fn from(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+}
+
 impl AsFd for OpenDir {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -58,7 +58,9 @@ fn keep(table: &Table, retry: &mut Retry) -> Result<()> {
     }
     let segment = words.segment.load(Ordering::Relaxed);
     files.extend(region, me, segment / 2)?;
-    let since = end.saturating_sub(words.snapshot.load(Ordering::Acquire));
+    // The first file of a table has no records.
+    let begin = words.snapshot.load(Ordering::Acquire).max(2 * segment);
+    let since = end.saturating_sub(begin);
     let last = words.snapshot_bytes.load(Ordering::Relaxed);
     if since > LEAST_JOURNAL.max(last) {
         snapshot(table)?;

@@ -5,15 +5,18 @@ mod keeper;
 mod open;
 mod progress;
 mod rebuild;
+mod remove;
 mod rename;
+mod reopen;
 mod snapshot;
 mod stats;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verify;
 
-pub(super) use open::{find_home, is_home, remove_home};
+pub(super) use open::{find_home, is_home};
 pub use progress::on_rebuild;
+pub(super) use remove::remove_home;
 pub(super) use rename::rename_home;
 pub use verify::verify;
 

@@ -7,20 +7,23 @@
 
 use super::keeper::start_keeper;
 use super::rebuild::{Files, OnDamage, note_home};
+use super::remove::finish_removal;
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::{Home, JournalFiles, Place, Room, TABLE, number_of, snapshot_position};
+use crate::journal::{Home, JournalFiles, Place, Room, TABLE, name_of};
 use crate::layout::{ExtentKind, fold};
 use crate::region::{self, Location, Region, Unmapped, explained, names};
 use crate::sync::Ordering;
 use crate::sys::clock;
 use crate::sys::disk::{DirLock, HomeDir, RealHome};
+use crate::sys::file::create_directory;
 use crate::table::lazy::Lazy;
 use crate::table::{Options, Table};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +45,14 @@ pub(crate) fn is_home(path: &Path) -> bool {
 pub(crate) fn find_home(name: &OsStr) -> Option<PathBuf> {
     let path = names::path_of(name).ok()?;
     path.is_dir().then_some(path)
+}
+
+/// Opens the directory of a durable table. In a directory where everybody may make files, it must
+/// belong to this user or to root, unless all owners are trusted.
+pub(super) fn open_directory(path: &Path, any_owner: bool) -> Result<OwnedFd> {
+    let at = Location::of(path.as_os_str(), any_owner)?;
+    at.open(false)
+        .map_err(|source| explained("opening the durable table", path, source))
 }
 
 /// A directory that is about to be used.
@@ -85,9 +96,7 @@ impl Options {
 
     /// Creates a durable table in a directory, which is made if it is missing.
     pub(in crate::table) fn create_home(&self, path: &Path) -> Result<Table> {
-        let mode = self.dir_mode();
-        let made = std::fs::DirBuilder::new().mode(mode).create(path);
-        match made {
+        match create_directory(path, self.rights()) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(explained("creating the durable table", path, error));
             }
@@ -113,33 +122,6 @@ impl Options {
     }
 }
 
-/// Removes a durable table: its files, its memory, and its directory if nothing else is in it.
-/// Processes that have it open cannot write any more.
-pub(crate) fn remove_home(path: &Path) -> Result<()> {
-    let failed = |source| explained("removing the durable table", path, source);
-    let home = RealHome::open(path, 0o600).map_err(failed)?;
-    let place = home.open(TABLE).and_then(|file| Place::read(&*file));
-    if let Some(place) = place.map_err(failed)? {
-        let _ = std::fs::remove_file(&place.path);
-    }
-    // First the file that makes it a table: what is left of a removal that died is no table.
-    home.remove(TABLE)
-        .and_then(|()| home.sync())
-        .map_err(failed)?;
-    for name in home.names().map_err(failed)? {
-        let is_ours = number_of(&name).is_some()
-            || snapshot_position(&name).is_some()
-            || name.ends_with(".new");
-        if is_ours {
-            home.remove(&name).map_err(failed)?;
-        }
-    }
-    match std::fs::remove_dir(path) {
-        Err(error) if error.kind() != ErrorKind::DirectoryNotEmpty => Err(failed(error)),
-        _ => Ok(()),
-    }
-}
-
 /// Makes a snapshot of a table that was rebuilt from damaged files. Otherwise the next one who
 /// rebuilds it would find the damage again: an older snapshot needs what was cut off.
 pub(super) fn after_cut(table: &Table) -> Result<()> {
@@ -155,24 +137,25 @@ pub(super) fn boot() -> u64 {
 
 impl<'a> Opening<'a> {
     fn new(options: &'a Options, path: &'a Path) -> Result<Self> {
-        Self::with(options, path, |path| {
-            RealHome::open(path, options.file_mode())
+        Self::with(options, path, |dir| {
+            RealHome::open(dir, path, TABLE, options.rights())
         })
     }
 
     /// For a process that may only read the files.
     fn to_read(options: &'a Options, path: &'a Path) -> Result<Self> {
-        Self::with(options, path, RealHome::read_only)
+        Self::with(options, path, |dir| RealHome::read_only(dir, path))
     }
 
     fn with(
         options: &'a Options,
         path: &'a Path,
-        open: impl FnOnce(&Path) -> io::Result<RealHome>,
+        open: impl FnOnce(OwnedFd) -> io::Result<RealHome>,
     ) -> Result<Self> {
         let failed = |source| explained("opening the durable table", path, source);
-        let lock = DirLock::open(path).map_err(failed)?;
-        let home = open(path).map_err(failed)?;
+        let dir = open_directory(path, options.any_owner)?;
+        let lock = DirLock::of(dir, path).map_err(failed)?;
+        let home = open(open_directory(path, options.any_owner)?).map_err(failed)?;
         Ok(Self {
             options,
             path,
@@ -200,8 +183,10 @@ impl<'a> Opening<'a> {
         if !self.lock.try_alone().map_err(|e| self.failed(e))? || is_home(self.path) {
             return Err(exists());
         }
+        finish_removal(&*self.home).map_err(|e| self.failed(e))?;
         let names = self.home.names().map_err(|e| self.failed(e))?;
-        let is_ours = |name: &String| name == "table.new" || name.starts_with("journal-");
+        // A creation that died has left them.
+        let is_ours = |name: &String| *name == name_of(1) || name == "table.new";
         if let Some(other) = names.iter().find(|name| !is_ours(name)) {
             return Err(Error::NotATable {
                 path: self.path.to_path_buf(),
@@ -288,7 +273,7 @@ impl<'a> Opening<'a> {
 
     /// Opens and maps the memory, if it is there.
     fn locate(&self, place: Option<&Place>, writable: bool) -> Result<Option<(Unmapped, Region)>> {
-        let dir = self.lock.identity().map_err(|e| self.failed(e))?;
+        let dir = self.lock.identity();
         let is_valid = |place: &&Place| place.boot == boot() && place.dir == dir;
         let Some(place) = place.filter(is_valid) else {
             return Ok(None);
@@ -330,9 +315,17 @@ impl<'a> Opening<'a> {
         Ok(Some(core))
     }
 
+    /// Adds the group of the file `table`, who may use the memory, too.
+    fn with_group(&self, options: Options) -> Options {
+        match std::fs::metadata(self.path.join(TABLE)) {
+            Ok(info) => options.group_if_can(Some(info.gid())),
+            Err(_) => options,
+        }
+    }
+
     /// Rebuilds the memory, and notes where it is. This process has the directory alone.
     fn rebuild(&self, table: &Home) -> Result<Core> {
-        let dir = self.lock.identity().map_err(|e| self.failed(e))?;
+        let dir = self.lock.identity();
         // Copies of a directory have the same id, and on another device perhaps the same inode.
         let name = format!("durable-{:016x}-{:x}-{:x}", table.id, dir[0], dir[1]);
         let path = names::path_of(&name)?;
@@ -341,7 +334,7 @@ impl<'a> Opening<'a> {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(self.failed(error)),
             _ => {}
         }
-        let options = self.options.of_home(table);
+        let options = self.with_group(self.options.of_home(table));
         let make = |max_size| {
             let options = options.clone().max_size(max_size);
             let (geometry, max_size) = options.geometry(Some(&path))?;

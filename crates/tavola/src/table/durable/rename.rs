@@ -1,5 +1,6 @@
 //! Renaming the directory of a durable table.
 
+use super::open::open_directory;
 use crate::error::{Error, Result};
 use crate::region::{self, explained};
 use crate::sys::disk::DirLock;
@@ -12,7 +13,7 @@ use std::path::Path;
 pub(crate) fn rename_home(options: &Options, from: &Path, to: &Path) -> Result<()> {
     const OP: &str = "renaming the durable table";
     let failed = |source| explained(OP, from, source);
-    let lock = DirLock::open(from).map_err(failed)?;
+    let lock = DirLock::of(open_directory(from, options.any_owner)?, from).map_err(failed)?;
     if !lock.try_alone().map_err(failed)? {
         return Err(Error::Io {
             op: OP,

@@ -37,6 +37,9 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
         path: files.path().to_path_buf(),
         source,
     };
+    if files.is_retired(region) {
+        files.check(region)?;
+    }
     let has_failed = files.check(region).is_err();
     let begun = begin_snapshot(region, me)?;
     let position = match has_failed {

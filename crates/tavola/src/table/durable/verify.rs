@@ -1,6 +1,6 @@
 //! Reading all files of a durable table, to see whether it can be rebuilt. Nothing is changed.
 
-use super::open::{boot, read_home};
+use super::open::{boot, open_directory, read_home};
 use super::rebuild::Files;
 use crate::error::{Error, Result};
 use crate::journal::{
@@ -57,8 +57,9 @@ struct Reading<'a> {
 impl<'a> Reading<'a> {
     fn begin(path: &'a Path) -> Result<Self> {
         let failed = |source| explained("reading the durable table", path, source);
-        let lock = DirLock::open(path).map_err(failed)?;
-        let home: Arc<dyn HomeDir> = Arc::new(RealHome::read_only(path).map_err(failed)?);
+        let lock = DirLock::of(open_directory(path, true)?, path).map_err(failed)?;
+        let home: Arc<dyn HomeDir> =
+            Arc::new(RealHome::read_only(open_directory(path, true)?, path).map_err(failed)?);
         let (table, place) = read_home(&*home, path)?;
         Ok(Self {
             path,
@@ -153,9 +154,9 @@ impl<'a> Reading<'a> {
     }
 
     fn is_in_memory(&self) -> bool {
-        let dir = self.lock.identity().ok();
+        let dir = self.lock.identity();
         let is_there =
-            |place: &Place| place.boot == boot() && Some(place.dir) == dir && place.path.exists();
+            |place: &Place| place.boot == boot() && place.dir == dir && place.path.exists();
         self.place.as_ref().is_some_and(is_there)
     }
 

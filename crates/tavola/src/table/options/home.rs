@@ -45,7 +45,7 @@ impl Options {
                 .map(|(key, value)| (key, value, self.uid_policy == UidPolicy::Give)),
             ttl_ms: geometry.ttl_ms,
             durability: self.durable.unwrap_or_default(),
-            mode: self.file_mode(),
+            mode: self.rights().mode & 0o666,
         })
     }
 
@@ -81,15 +81,5 @@ impl Options {
             }
             _ => Durability::Os,
         }
-    }
-
-    pub(in crate::table) fn file_mode(&self) -> u32 {
-        self.rights().mode & 0o666
-    }
-
-    /// Users that may read the files may enter the directory.
-    pub(in crate::table) fn dir_mode(&self) -> u32 {
-        let mode = self.file_mode();
-        mode | (mode & 0o444) >> 2
     }
 }

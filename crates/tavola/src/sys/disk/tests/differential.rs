@@ -3,13 +3,20 @@
 use super::super::simulated::SimulatedHome;
 use super::super::simulated::choice::RandomChoice;
 use super::super::{DiskFile, HomeDir, RealHome};
+use crate::sys::file::{self, FileRights};
 use crate::sys::testing::TempDir;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
+
+fn open_real(path: &Path) -> io::Result<RealHome> {
+    let rights = FileRights::of_mode(0o600);
+    RealHome::open(file::open(path, false)?, path, "table", rights)
+}
 
 fn real_home() -> (TempDir, RealHome) {
     let dir = TempDir::new();
-    let home = RealHome::open(&dir.path(""), 0o600).unwrap();
+    let home = open_real(&dir.path("")).unwrap();
     (dir, home)
 }
 
@@ -128,16 +135,13 @@ fn a_home_is_used_by_threads() {
 fn a_real_home_is_a_directory_and_gives_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     let dir = TempDir::new();
-    let missing = RealHome::open(&dir.path("missing"), 0o600);
+    let missing = open_real(&dir.path("missing"));
     assert_eq!(errno(missing), Some(libc::ENOENT));
-    let home = RealHome::open(&dir.path(""), 0o600).unwrap();
+    let home = open_real(&dir.path("")).unwrap();
     home.create("a").unwrap();
     let mode = std::fs::metadata(dir.path("a")).unwrap().permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
-    assert_eq!(
-        errno(RealHome::open(&dir.path("a"), 0o600)),
-        Some(libc::ENOTDIR)
-    );
+    assert_eq!(errno(open_real(&dir.path("a"))), Some(libc::ENOTDIR));
 }
 
 /// The files that were opened on both disks, in the same order.
