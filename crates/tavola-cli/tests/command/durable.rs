@@ -438,6 +438,10 @@ fn a_kept_table_is_on_disk_in_time() {
     wait_until(|| unsynced()["unsynced_bytes"] == 0);
     let in_use = durable.run(&["journal", &home, "--json"]).json();
     assert_eq!(in_use["in_use"], true);
+    // As the only one who uses the memory, it rebuilds the table if that is removed.
+    durable.lose_memory();
+    wait_until(|| durable.memory().len() == 1);
+    assert_eq!(durable.run(&["get", &home, "k"]).text(), "v");
     assert!(end(&mut keeper).success());
     assert_eq!(durable.run(&["get", &home, "k"]).text(), "v");
 }
