@@ -13,6 +13,7 @@ mod exporter;
 mod foreign;
 mod guidance;
 mod holders;
+mod keeping;
 mod keys;
 mod logs;
 mod overlay;
