@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative 'test_case'
+require 'tavola/pstore'
+require 'pstore'
 
 # Tables that survive a restart of the machine. The restart is simulated: their memory is removed.
 class DurableTest < TavolaTest
@@ -123,11 +125,7 @@ class DurableTest < TavolaTest
   # A handle may be stricter than its table.
   def test_the_policy_of_a_handle
     open(:os).close
-    pid = child { (open(:commit)['k'] = 1) && (table['set'] = 1) && sleep }
-    eventually { table['set'] }
-    stop(pid)
-    @children.delete(pid)
-    lose_memory
+    killed_after { open(:commit)['k'] = 1 }
     Tavola.open(home) { |one| assert_equal 1, one['k'] }
   end
 
@@ -265,9 +263,69 @@ class DurableTest < TavolaTest
     changer = Thread.new do
       loop { [value, *keys].each { |text| text.replace(text + 'b' * 50) && text.replace(text[0, 5]) } }
     end
-    100.times { |i| one[keys[i % 4]] = value }
+    20.times { |i| one[keys[i % 4]] = value }
     changer.kill.join
     assert_equal 0, one.check[:problems]
     one.close
+  end
+
+  # Runs the block in a process that is killed where the block ends, and restarts the machine.
+  def killed_after
+    pid = child { yield && Process.kill(:KILL, Process.pid) && sleep }
+    assert_equal Signal.list['KILL'], wait_for_child(pid).termsig
+    lose_memory
+  end
+
+  def test_pstore
+    killed_after do
+      store = Tavola::PStore.new(home, durable: :commit)
+      store.transaction { store[:a] = [1] }
+      store.transaction { (store[:a] << 2) && store[:b] = 1 }
+      store.transaction { (store[:b] = 2) && store.abort }
+      true
+    end
+    store = Tavola::PStore.new(home)
+    assert_equal([[1, 2], 1], store.transaction(true) { [store[:a], store[:b]] })
+    store.transaction { store.delete(:a) }
+    assert_equal([:b], store.transaction(true) { store.roots })
+    Tavola.remove(home)
+    assert_nil(store.transaction { store[:b] })
+    assert_path_exists home
+  end
+
+  def test_pstore_that_is_ultra_safe
+    open(:os).close
+    killed_after do
+      own = Tavola::PStore.new(home)
+      own.ultra_safe = true
+      own.transaction { own[:a] = 1 }
+      own.transaction { (own[:a] = 2) && own.commit }
+      true
+    end
+    other = Tavola::PStore.new(home)
+    assert_equal(2, other.transaction(true) { other[:a] })
+  end
+
+  def test_pstore_that_is_ultra_safe_from_the_beginning
+    killed_after do
+      own = Tavola::PStore.new(home)
+      own.ultra_safe = true
+      own.transaction { own[:a] = 1 }
+    end
+    Tavola.open(home) { |one| assert one.durable? }
+    store = Tavola::PStore.new(home)
+    assert_equal(1, store.transaction(true) { store[:a] })
+    memory = Tavola::PStore.new('memory')
+    memory.ultra_safe = true
+    assert_equal(1, memory.transaction { memory[:a] = 1 })
+    Tavola.open('memory') { |one| refute one.durable? }
+  end
+
+  def test_pstore_import
+    old = ::PStore.new(File.join(@disk, 'old'))
+    old.transaction { (old[:a] = 1) && old['b'] = [2] }
+    killed_after { Tavola::PStore.import(old.path, home, durable: :commit) }
+    store = Tavola::PStore.new(home)
+    assert_equal([1, [2]], store.transaction(true) { [store[:a], store['b']] })
   end
 end
