@@ -16,7 +16,7 @@ static VALUE table_is_durable(VALUE self) {
 
 static VALUE table_sync(VALUE self) {
   tvl_call call = {0};
-  tvl_check(tvl_write_waiting(self, tvl_handle_of(self), call_sync, &call));
+  tvl_check(tvl_write_waiting(self, tvl_handle_of(self), call_sync, call));
   return self;
 }
 
@@ -24,7 +24,7 @@ static VALUE table_sync(VALUE self) {
 static VALUE table_snapshot(VALUE self) {
   uint32_t made = 0;
   tvl_call call = {.out = &made};
-  tvl_check(tvl_write_waiting(self, tvl_handle_of(self), call_snapshot, &call));
+  tvl_check(tvl_write_waiting(self, tvl_handle_of(self), call_snapshot, call));
   return TVL_BOOL(made);
 }
 

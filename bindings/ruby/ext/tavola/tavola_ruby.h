@@ -114,8 +114,8 @@ typedef struct {
 #define TVL_CALL(string) {.key = RSTRING_PTR(string), .key_len = (size_t)RSTRING_LEN(string)}
 typedef tavola_status (*tvl_write_fn)(const tavola_table *table, const tvl_call *call);
 
-tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write,
-                                const tvl_call *call);
+// Takes the call by value, so that the others need not have it in memory.
+tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write, tvl_call call);
 // Makes a write. Calls the library again while another process holds a lock, and lets other threads
 // run meanwhile; those of a handle that waits for the disk run during the call, too, so its strings
 // come from `tvl_write_key` and `tvl_encode`. Otherwise the call is inlined.
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) tavola_status tvl_write(VALUE self,
                                                                      const tvl_call *call) {
   uint64_t waited_ms = 0;
   tavola_status status;
-  if (RB_UNLIKELY(handle->waits)) return tvl_write_waiting(self, handle, write, call);
+  if (RB_UNLIKELY(handle->waits)) return tvl_write_waiting(self, handle, write, *call);
   do {
     status = write(handle->table, call);
   } while (RB_UNLIKELY(status == TAVOLA_ERR_BUSY) && tvl_busy_again(self, handle, &waited_ms));

@@ -104,10 +104,9 @@ void tvl_wait_for_disk(VALUE self, tvl_handle *handle, void *(*work)(void *), vo
 }
 
 // Makes a write that waits for the disk.
-tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write,
-                                const tvl_call *call) {
+tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write, tvl_call call) {
   uint64_t waited_ms = 0;
-  waiting_write one = {write, handle, call, TAVOLA_OK};
+  waiting_write one = {write, handle, &call, TAVOLA_OK};
   do {
     tvl_wait_for_disk(self, handle, write_now, &one);
   } while (one.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, handle, &waited_ms));
