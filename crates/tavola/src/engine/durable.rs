@@ -38,9 +38,18 @@ impl Core {
     }
 
     fn wait_for_records(&self, me: Me) -> Result<()> {
-        match take_last(self.region()) {
-            0 => Ok(()),
-            end => self.files()?.sync_to(self.region(), me, end),
+        let end = take_last(self.region());
+        if end == 0 {
+            return Ok(());
+        }
+        let files = self.files()?;
+        loop {
+            // The change is made, and `Busy` would say that nothing was done: the caller would make
+            // it a second time. So this waits as long as the one who syncs lives.
+            match files.sync_to(self.region(), me, end) {
+                Err(Error::Busy { .. }) => {}
+                outcome => return outcome,
+            }
         }
     }
 
