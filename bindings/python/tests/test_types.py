@@ -24,7 +24,8 @@ BLOCKS = list(_blocks())
 def test_an_example_prints_what_it_says(code, tmp_path, monkeypatch):
     monkeypatch.setenv("TAVOLA_DIR", str(tmp_path))
     wanted = re.findall(r"# prints: (.*)", code)
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == wanted
 

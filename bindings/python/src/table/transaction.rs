@@ -439,7 +439,8 @@ impl Transaction {
     #[pyo3(name = "_commit")]
     fn commit(&self, py: Python<'_>) -> PyResult<bool> {
         let open = self.take_open(py)?;
-        let outcome = match open.transaction.changes() > SHORT {
+        let is_long = open.transaction.changes() > SHORT || self.table.get().waits_for_disk();
+        let outcome = match is_long {
             true => py.detach(|| open.commit()),
             false => open.commit(),
         };
