@@ -237,6 +237,7 @@ def test_what_is_not_durable_says_so(home, table_name):
             tavola.open(table_name, durable="os")
     with pytest.raises(tavola.OptionError, match="a cache is not durable"):
         tavola.open(home, durable="os", capacity=8 << 20)
+    assert not home.exists()
     with pytest.raises(tavola.OptionError, match="private"):
         tavola.open("private", durable="os", private=True)
     with pytest.raises(TypeError):

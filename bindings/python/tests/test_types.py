@@ -8,7 +8,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT.parents[1] / "docs/guide/coming-from-diskcache.md"]
+GUIDE = ROOT.parents[1] / "docs/guide"
+PAGES = [ROOT / "README.md", GUIDE / "coming-from-diskcache.md", GUIDE / "coming-from-sqlite.md"]
 
 
 def _blocks():

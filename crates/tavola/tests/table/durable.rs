@@ -57,6 +57,18 @@ fn another_handle_uses_the_same_memory() {
 }
 
 #[test]
+fn invalid_options_leave_no_directory() {
+    let dir = DurableDir::new();
+    let cache = options().capacity(8 << 20).durable(Durability::Os);
+    let refused = cache.open(dir.path()).map(drop);
+    assert!(
+        matches!(refused, Err(Error::BadOption { .. })),
+        "{refused:?}"
+    );
+    assert!(!dir.path().exists());
+}
+
+#[test]
 fn all_that_belongs_to_a_key_comes_back() {
     let dir = DurableDir::new();
     for snapshot in [false, true] {

@@ -85,6 +85,8 @@ impl Options {
 
     /// Creates a durable table in a directory, which is made if it is missing.
     pub(in crate::table) fn create_home(&self, path: &Path) -> Result<Table> {
+        // Invalid options leave no directory.
+        let table = self.home()?;
         let mode = self.dir_mode();
         let made = std::fs::DirBuilder::new().mode(mode).create(path);
         match made {
@@ -94,7 +96,7 @@ impl Options {
             _ => {}
         }
         let opening = Opening::new(self, path)?;
-        let (core, table) = opening.create()?;
+        let core = opening.create(&table)?;
         self.durable_table(core, &table, path)
     }
 
@@ -193,7 +195,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn create(self) -> Result<(Core, Home)> {
+    fn create(self, table: &Home) -> Result<Core> {
         let exists = || Error::AlreadyExists {
             path: self.path.to_path_buf(),
         };
@@ -208,11 +210,10 @@ impl<'a> Opening<'a> {
                 why: format!("the directory is not empty: it has {other:?}"),
             });
         }
-        let table = self.options.home()?;
-        self.files(&table).create()?;
-        let core = self.rebuild(&table)?;
+        self.files(table).create()?;
+        let core = self.rebuild(table)?;
         self.share()?;
-        Ok((self.keep_lock(core), table))
+        Ok(self.keep_lock(core))
     }
 
     fn open(self) -> Result<(Core, Home)> {
