@@ -74,7 +74,7 @@ pub fn name_of(name: &Bound<'_, PyAny>) -> PyResult<OsString> {
         return Ok(text);
     }
     let os = name.py().import("os")?;
-    Ok(os.call_method1("fsdecode", (name,))?.extract()?)
+    os.call_method1("fsdecode", (name,))?.extract()
 }
 
 /// Returns a `str` of UTF-8 bytes, or `None` if they are not UTF-8.

@@ -4,6 +4,7 @@ use super::Table;
 use crate::error::{OrRaise, bad_option};
 use crate::time::duration;
 use pyo3::prelude::*;
+use std::time::Duration;
 use tavola::Durability;
 
 /// Returns the policy that `open` was given: `"commit"`, `"os"`, or a time.
@@ -18,7 +19,9 @@ pub fn durability(given: &Bound<'_, PyAny>) -> PyResult<Durability> {
     }
     match duration("durable", given)? {
         Some(time) if !time.is_zero() && !given.is_instance_of::<pyo3::types::PyBool>() => {
-            Ok(Durability::Within(time))
+            // The table keeps whole milliseconds.
+            let ms = time.as_nanos().div_ceil(1_000_000);
+            Ok(Durability::Within(Duration::from_millis(ms as u64)))
         }
         _ => Err(bad_option(py, "durable", WANTED)),
     }

@@ -22,12 +22,11 @@ impl Table {
         Ok(self.core()?.region().geometry().is_durable)
     }
 
-    /// Returns the meaning of a returned write of this handle for a power failure: the policy of the
-    /// table, or a stricter one of the handle. `None` if the table is not durable, or the handle is
-    /// open read-only.
+    /// Returns the policy of this handle: that of the table, or a stricter one. `None` if the table
+    /// is not durable, or the handle is open read-only.
     ///
-    /// With [`Durability::Commit`], a write waits for the disk; a binding of a language whose threads
-    /// share a lock releases that lock meanwhile.
+    /// With [`Durability::Commit`] a write waits for the disk; if the threads of a language share a
+    /// lock, its binding releases that lock meanwhile.
     pub fn durability(&self) -> Option<Durability> {
         let core = self.lazy.ready()?;
         core.journal.is_some().then_some(core.durability)
