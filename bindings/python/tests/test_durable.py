@@ -344,6 +344,18 @@ def test_sync_of_dbm_is_that_of_the_table(home):
     assert tavola.dbm.open(home)["k"] == b"v"
 
 
+def test_what_django_keeps_may_be_durable(home):
+    import tavola.django
+
+    params = {"OPTIONS": {"durable": "commit"}}
+    cache = tavola.django.TavolaCache(str(home), params)
+    cache.set("session", {"user": (1, 2)}, 1000)
+    cache.table.close()
+    lose_memory()
+    cache = tavola.django.TavolaCache(str(home), params)
+    assert cache.get("session") == {"user": (1, 2)} and cache.table.stats()["capacity"] is None
+
+
 def test_sessions_of_flask(home):
     from flask import Flask, session
 
