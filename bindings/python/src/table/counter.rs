@@ -17,7 +17,14 @@ struct Change<'a> {
     removes_zero: bool,
 }
 
-fn too_far() -> Error {
+/// Returns what `decr` adds.
+pub(super) fn negated(py: Python<'_>, by: i64) -> PyResult<i64> {
+    let why = "it is less than -(2^63 - 1)";
+    by.checked_neg().ok_or_else(|| bad_option(py, "by", why))
+}
+
+#[cold]
+pub(super) fn too_far() -> Error {
     Error::BadOption {
         option: "by",
         why: "the sum does not fit a signed 64-bit number".to_string(),
@@ -151,10 +158,7 @@ impl Table {
         ttl: Option<&Bound<'_, PyAny>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let Some(by) = by.checked_neg() else {
-            let why = "it is less than -(2^63 - 1)";
-            return Err(bad_option(key.py(), "by", why));
-        };
+        let by = negated(key.py(), by)?;
         let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
         self.count(key.py(), &change)
     }
