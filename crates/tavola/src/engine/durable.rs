@@ -106,11 +106,20 @@ impl Core {
     /// Returns when all changes of all processes that were made before survive a power failure.
     pub(crate) fn sync(&self) -> Result<()> {
         if !self.region().is_journaled() {
-            return Err(not_durable());
+            return Err(self.no_journal());
         }
         let me = self.writer()?;
         self.files()?
             .sync_to(self.region(), me, tail(self.region()))
+    }
+
+    /// Returns the error of a call that needs a journal, which this handle has not.
+    #[cold]
+    pub(crate) fn no_journal(&self) -> Error {
+        match self.region().geometry().is_durable {
+            true => Error::ReadOnly,
+            false => not_durable(),
+        }
     }
 }
 
