@@ -42,11 +42,16 @@ impl DirLock {
     }
 
     fn lock(&self, how: libc::c_int) -> io::Result<bool> {
-        // SAFETY: passes no memory.
-        match retry(|| unsafe { libc::flock(self.0.as_raw_fd(), how) }) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error),
-        }
+        flock(&self.0, how)
+    }
+}
+
+/// Locks an open file. Returns false if others have locked it, and it is not to be waited for.
+pub(super) fn flock(file: &File, how: libc::c_int) -> io::Result<bool> {
+    // SAFETY: passes no memory.
+    match retry(|| unsafe { libc::flock(file.as_raw_fd(), how) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
     }
 }

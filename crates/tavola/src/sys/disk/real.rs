@@ -1,11 +1,13 @@
 //! The directory of a durable table on a real file system.
 
+use super::lock::flock;
 use super::{DiskFile, HomeDir};
 use crate::sync::before_disk_call;
+use crate::sys::process::effective_uid;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +63,37 @@ impl HomeDir for RealHome {
             .mode(self.mode)
             .open(self.path.join(name))?;
         Ok(Arc::new(RealFile(file)))
+    }
+
+    fn claim(&self, name: &str) -> io::Result<Option<Arc<dyn DiskFile>>> {
+        let path = self.path.join(name);
+        loop {
+            before_disk_call();
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(self.mode)
+                .custom_flags(libc::O_NOFOLLOW)
+                .open(&path)?;
+            if !flock(&file, libc::LOCK_EX | libc::LOCK_NB)? {
+                return Ok(None);
+            }
+            let info = file.metadata()?;
+            // The one who had the lock may have given the file its name, or removed it.
+            let is_it = std::fs::symlink_metadata(&path)
+                .is_ok_and(|now| (now.dev(), now.ino()) == (info.dev(), info.ino()));
+            if !is_it {
+                continue;
+            }
+            if info.uid() != effective_uid() || info.nlink() != 1 || !info.is_file() {
+                let why = format!("{} belongs to another user", path.display());
+                return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+            }
+            file.set_len(0)?;
+            return Ok(Some(Arc::new(RealFile(file))));
+        }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
