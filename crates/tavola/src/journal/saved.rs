@@ -62,6 +62,16 @@ impl<'a> SavedWriter<'a> {
         name: &str,
         about: &About,
     ) -> io::Result<Option<Self>> {
+        Self::create_of_format(home, name, about, SAVED_FORMAT)
+    }
+
+    /// Begins a file of some format; for tests, of another one.
+    pub(crate) fn create_of_format(
+        home: &'a dyn HomeDir,
+        name: &str,
+        about: &About,
+        format: u64,
+    ) -> io::Result<Option<Self>> {
         let names = [new_name(name), name.to_string()];
         let Some(file) = home.claim(&names[0])? else {
             return Ok(None);
@@ -75,7 +85,7 @@ impl<'a> SavedWriter<'a> {
         let mut records = SnapshotWriter::begin(home, file, names, &head);
         let mut draft = Draft::default();
         draft.begin(Kind::About);
-        for word in [SAVED_FORMAT, one, other, about.unix_ms] {
+        for word in [format, one, other, about.unix_ms] {
             draft.push_word(word);
         }
         records.record(&mut draft)?;

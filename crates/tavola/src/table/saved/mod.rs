@@ -9,8 +9,7 @@ mod tests;
 use super::Table;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::journal::SAVED_FORMAT;
-use crate::journal::Unusable;
+use crate::journal::{SAVED_FORMAT, Unusable};
 use crate::sync::Ordering;
 use crate::sys::disk::RealHome;
 use crate::values::{Restored, Saved, SavedFile};
@@ -89,6 +88,12 @@ impl<'p> Place<'p> {
 fn uuid(core: &Core) -> [u64; 2] {
     let words = &core.region().superblock().uuid;
     [0, 1].map(|i| words[i].load(Ordering::Relaxed))
+}
+
+/// Returns whether a table is the one that was saved. Private tables, which have no file, cannot
+/// be told apart.
+fn is_same(core: &Core, saved: [u64; 2]) -> bool {
+    saved != [0; 2] && saved == uuid(core)
 }
 
 impl Table {
@@ -203,7 +208,7 @@ impl Table {
         let place = Place::of(path.as_ref())?;
         let home = place.home(false, restore::OP)?;
         let (file, is_of) = restore::check(&home, &place)?;
-        let is_of_table = is_of == uuid(self.core()?);
+        let is_of_table = is_same(self.core()?, is_of);
         Ok(SavedFile {
             is_of_table,
             ..file

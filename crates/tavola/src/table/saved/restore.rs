@@ -1,6 +1,6 @@
 //! Reading a saved file twice: first all of it is checked, then keys are set.
 
-use super::{Place, Progress, uuid};
+use super::{Place, Progress, is_same};
 use crate::engine::{Core, MOST_VERSION, RestorePlan, no_room, restore as set_keys};
 use crate::error::{Error, Result};
 use crate::journal::{
@@ -220,7 +220,7 @@ pub(super) fn restore(
     }
     let plan = RestorePlan {
         about: file.about,
-        is_same: file.about.uuid == uuid(core),
+        is_same: is_same(core, file.about.uuid),
         versions: census.versions,
         budgets: census.budgets(core)?,
         last: census.last,
