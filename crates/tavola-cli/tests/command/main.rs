@@ -18,6 +18,7 @@ mod logs;
 mod overlay;
 mod pages;
 mod queues;
+mod saved;
 mod serve;
 mod session;
 mod sharing;
