@@ -2,8 +2,8 @@
 //!
 //! | what a key of the file has | what it gets |
 //! |---|---|
-//! | an expiry | the same in the same table; in another one, that time of the wall clock |
-//! | tags | their handles in the same table, which may be gone; in another one, those of the names |
+//! | an expiry | the same in the same table; in another one, that wall-clock time |
+//! | tags | their handles in the same table, if they are there; in another one, new handles |
 //! | a version | that version; later ones of this table are above all that were given out |
 //! | a place in the order of eviction | the state of its slot |
 //!
@@ -19,11 +19,10 @@ use crate::journal::{
     About, ChangeRecord, Content, Draft, Kind, NOTE_STATE, Op, Record, decode_tag,
 };
 use crate::layout::Hint;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, W32, W64};
 use crate::sys::clock;
 use crate::values::{MARKS, Restored};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Std};
 
 /// How far the versions of another table rise: it may have given out that many after it was saved.
 const VERSIONS_AHEAD: u64 = 1 << 36;
@@ -76,17 +75,16 @@ struct FileTag {
 }
 
 /// Counts that all threads raise.
-#[derive(Default)]
 struct Counts {
-    keys: AtomicU64,
-    present: AtomicU64,
-    invalidated: AtomicU64,
-    left_out: AtomicU64,
-    is_full: AtomicBool,
+    keys: W64,
+    present: W64,
+    invalidated: W64,
+    left_out: W64,
+    is_full: W32,
 }
 
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Std::Relaxed);
+fn count(counter: &W64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The state of a restore.
@@ -110,7 +108,13 @@ pub(crate) fn restore<E: From<Error>>(
     read: impl FnOnce(&mut Restore<'_>) -> Result<(), E>,
 ) -> Result<Restored, E> {
     core.raise_versions(&plan)?;
-    let counts = Counts::default();
+    let counts = Counts {
+        keys: W64::new(0),
+        present: W64::new(0),
+        invalidated: W64::new(0),
+        left_out: W64::new(0),
+        is_full: W32::new(0),
+    };
     let make = |core: &Core, change: &ChangeRecord<'_>| core.restore_key(change, &counts);
     let expired = with_workers(core, &make, |workers| {
         let mut restore = Restore {
@@ -129,11 +133,11 @@ pub(crate) fn restore<E: From<Error>>(
         Ok::<_, E>(restore.expired)
     })?;
     Ok(Restored {
-        keys: counts.keys.into_inner(),
-        present: counts.present.into_inner(),
+        keys: counts.keys.load(Ordering::Relaxed),
+        present: counts.present.load(Ordering::Relaxed),
         expired,
-        invalidated: counts.invalidated.into_inner(),
-        left_out: counts.left_out.into_inner(),
+        invalidated: counts.invalidated.load(Ordering::Relaxed),
+        left_out: counts.left_out.load(Ordering::Relaxed),
     })
 }
 
@@ -276,7 +280,7 @@ impl Core {
 
     /// Sets a key if it is missing. Its tags are handles.
     fn restore_key(&self, change: &ChangeRecord<'_>, counts: &Counts) -> Result<()> {
-        if counts.is_full.load(Std::Relaxed) {
+        if counts.is_full.load(Ordering::Relaxed) != 0 {
             count(&counts.left_out);
             return Ok(());
         }
@@ -313,8 +317,8 @@ impl Core {
             }
             Err(Error::Full { .. }) => {
                 // In a cache the next key may be smaller.
-                let is_full = !self.region().is_cache();
-                counts.is_full.store(is_full, Std::Relaxed);
+                let is_full = u32::from(!self.region().is_cache());
+                counts.is_full.store(is_full, Ordering::Relaxed);
                 count(&counts.left_out);
                 Ok(())
             }

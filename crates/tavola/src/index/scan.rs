@@ -41,7 +41,7 @@ pub(crate) trait ScanTarget<'a> {
     /// Pins the chain that begins with a page, if this process can.
     fn pin(&self, first_page: u32) -> Option<Pinned<'a>>;
 
-    /// Copies an item, of which a cache knows this. Returns `None`, and copies nothing, if it cannot
+    /// Copies an item, whose slot has this state. Returns `None`, and copies nothing, if it cannot
     /// be read.
     fn copy(&mut self, item: &Item<'_>, state: u32) -> Option<()>;
 

@@ -6,7 +6,7 @@
 //! - `files`: records on their way to disk, and who waits for them
 //! - `read`: records from disk
 //! - `snapshot`: all keys at once, from which a journal continues
-//! - `saved`: the same in a file that stands alone, for a cache that starts warm
+//! - `saved`: the same in a file without a journal, for a cache that starts warm
 //! - `home`: the directory of a durable table
 
 mod files;

@@ -40,7 +40,7 @@ pub(crate) fn snapshot_position(name: &str) -> Option<u64> {
 pub(crate) struct SnapshotHead {
     /// The records of the file are made with it, so that those of another file do not count.
     pub(crate) id: u64,
-    /// The position of the journal from which records are needed; 0 in a file that stands alone
+    /// The position of the journal from which records are needed; 0 in a file without a journal
     /// (`saved`).
     pub(crate) position: u64,
     pub(crate) clock_ms: u64,

@@ -28,7 +28,7 @@ pub struct Restored {
     pub left_out: u64,
 }
 
-/// A file that was read and found to be whole; from [`Table::saved_file`](crate::Table::saved_file).
+/// A file that was read and is whole; from [`Table::saved_file`](crate::Table::saved_file).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedFile {

@@ -203,10 +203,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             insists: false,
             versions: true,
         },
-        snapshot: args.snapshot.map(|path| SnapshotPlan {
-            path,
-            every: args.every,
-        }),
+        snapshot: SnapshotPlan::of(args.snapshot, args.every),
         places,
         default_place: Place::loopback(place::PORT),
         socket_mode: args.socket_mode,

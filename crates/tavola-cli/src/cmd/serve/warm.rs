@@ -29,8 +29,15 @@ const MOST_ASIDE: u32 = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotPlan {
     pub path: PathBuf,
-    /// `None`: only at the end.
+    /// If this is `None`, only at the end.
     pub every: Option<Duration>,
+}
+
+impl SnapshotPlan {
+    /// Returns what two flags ask for.
+    pub fn of(path: Option<PathBuf>, every: Option<Duration>) -> Option<SnapshotPlan> {
+        path.map(|path| SnapshotPlan { path, every })
+    }
 }
 
 /// What saves a table.

@@ -176,7 +176,7 @@ fn it_is_saved_now_and_then_and_by_a_server_that_another_succeeds() {
 fn a_damaged_file_is_set_aside() {
     let shell = Shell::new();
     let path = shell.file(
-        FILE,
+        "saved",
         "nothing that was saved, and longer than a head of 64 bytes is",
     );
     for number in ["", "-2"] {

@@ -299,10 +299,7 @@ impl Flags {
                 insists: true,
                 versions: !self.disable_cas,
             },
-            snapshot: self.memory_file.map(|path| SnapshotPlan {
-                path,
-                every: self.every,
-            }),
+            snapshot: SnapshotPlan::of(self.memory_file, self.every),
             places,
             default_place,
             socket_mode: self.unix_mask,
