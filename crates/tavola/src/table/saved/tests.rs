@@ -2,7 +2,9 @@
 
 use super::{Place, restore, save};
 use crate::error::{Error, Result};
-use crate::journal::{About, ChangeRecord, Content, NOTE_AGAIN, Op, SavedWriter};
+use crate::journal::{
+    About, ChangeRecord, Content, Kind, NOTE_AGAIN, Op, SavedReader, SavedWriter,
+};
 use crate::sys::disk::simulated::SimulatedHome;
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
@@ -257,22 +259,31 @@ fn a_key_that_is_rewritten_during_the_walk_is_there_once() {
     let home = SimulatedHome::new();
     let saved = table();
     for number in 0..5000_u32 {
-        saved.set(number.to_le_bytes(), "old").unwrap();
+        saved.set(number.to_le_bytes(), [b'o'; 100]).unwrap();
     }
-    // Values of other sizes move keys to other blocks; more keys split segments, behind which keys
-    // are read again.
+    // More keys split the segments that are being read, whose keys are then read again.
     let mut next = 5000_u32;
-    let report = |_, _| {
+    let mut report = |_, _| {
         for _ in 0..5000 {
-            saved.set(next.to_le_bytes(), "new").unwrap();
+            saved.set(next.to_le_bytes(), [b'n'; 100]).unwrap();
             next += 1;
         }
         for number in 0..5000_u32 {
-            saved.set(number.to_le_bytes(), [b'n'; 40]).unwrap();
+            saved.set(number.to_le_bytes(), [b'n'; 120]).unwrap();
         }
     };
-    let mut report = report;
     let written = save::save(&saved, &home, &place(), &mut report).unwrap();
+    let file = SavedReader::open(&home, NAME).unwrap().unwrap();
+    let mut again = 0;
+    let read = file.read(|record| -> std::io::Result<()> {
+        if record.kind == Kind::Commit {
+            record.each_change(|change, _| again += u64::from(change.note & NOTE_AGAIN != 0));
+        }
+        Ok(())
+    });
+    let foot = read.unwrap().unwrap();
+    assert!(again > 100, "{again}");
+    assert_eq!(foot.keys, written.keys + again);
     let table = table();
     let restored = restore_from(&table, &home).unwrap();
     assert_eq!((restored.keys, restored.present), (written.keys, 0));
