@@ -194,8 +194,15 @@ impl Restore<'_> {
             count(&self.counts.left_out);
             return Ok(true);
         }
-        let Some(handles) = self.handles(&change.tags)? else {
-            return Ok(false);
+        let handles = match self.handles(&change.tags) {
+            Ok(Some(handles)) => handles,
+            Ok(None) => return Ok(false),
+            // A new tag takes room, too.
+            Err(Error::Full { .. }) => {
+                count(&self.counts.left_out);
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
         };
         let shard = Hash::of(self.core.region(), change.key).shard();
         self.draft.begin(Kind::Commit);

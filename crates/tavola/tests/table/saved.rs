@@ -190,6 +190,23 @@ fn a_full_table_and_other_lengths() {
         .max_size(64 << 20)
         .create(dir.table("large"))
         .unwrap();
+    for number in 0..20_000 {
+        let tag = format!("a name of a tag that takes room, too: {number}");
+        set_tagged(&large, &number.to_string(), &[&tag]);
+    }
+    large.save(dir.table("tagged")).unwrap();
+    let tiny = Table::options()
+        .max_size(2 << 20)
+        .create(dir.table("tiny"))
+        .unwrap();
+    let restored = tiny.restore(dir.table("tagged")).unwrap();
+    assert!(
+        restored.keys > 500 && restored.left_out > 500,
+        "{restored:?}"
+    );
+    assert_eq!(restored.keys + restored.left_out, 20_000);
+    assert_clean(&tiny);
+    large.clear().unwrap();
     for number in 0..50_000 {
         large.set(key(number), [7; 100]).unwrap();
     }

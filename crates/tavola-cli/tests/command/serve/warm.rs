@@ -76,12 +76,12 @@ fn items_survive_the_loss_of_memory_with_flags_ttl_and_unique_numbers() {
     assert!(cas(&mut *line, "c", "VALUE c 0 1 ", "\r\n1\r\nEND\r\n") > a + 1000);
     ask(
         &mut *line,
-        &format!("cas a 0 0 1 {a}\r\n2\r\n"),
+        format!("cas a 0 0 1 {a}\r\n2\r\n"),
         "STORED\r\n",
     );
     ask(
         &mut *line,
-        &format!("cas a 0 0 1 {a}\r\n3\r\n"),
+        format!("cas a 0 0 1 {a}\r\n3\r\n"),
         "EXISTS\r\n",
     );
     seat.signal(Signal::KILL);

@@ -3,7 +3,7 @@
 
 mod restore;
 mod save;
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 mod tests;
 
 use super::Table;
