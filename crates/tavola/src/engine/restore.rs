@@ -83,6 +83,16 @@ struct Counts {
     is_full: W32,
 }
 
+impl Counts {
+    /// Counts a key for which there was no room.
+    fn leave_out(&self, core: &Core) {
+        // In a cache the next key may be smaller.
+        let is_full = u32::from(!core.region().is_cache());
+        self.is_full.store(is_full, Ordering::Relaxed);
+        count(&self.left_out);
+    }
+}
+
 fn count(counter: &W64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
@@ -190,7 +200,7 @@ impl Restore<'_> {
             self.expired += 1;
             return Ok(true);
         }
-        if !self.is_taken(&change) {
+        if self.counts.is_full.load(Ordering::Relaxed) != 0 || !self.is_taken(&change) {
             count(&self.counts.left_out);
             return Ok(true);
         }
@@ -199,7 +209,7 @@ impl Restore<'_> {
             Ok(None) => return Ok(false),
             // A new tag takes room, too.
             Err(Error::Full { .. }) => {
-                count(&self.counts.left_out);
+                self.counts.leave_out(self.core);
                 return Ok(true);
             }
             Err(error) => return Err(error),
@@ -323,10 +333,7 @@ impl Core {
                 Ok(())
             }
             Err(Error::Full { .. }) => {
-                // In a cache the next key may be smaller.
-                let is_full = u32::from(!self.region().is_cache());
-                counts.is_full.store(is_full, Ordering::Relaxed);
-                count(&counts.left_out);
+                counts.leave_out(self);
                 Ok(())
             }
             Err(error) => Err(error),
