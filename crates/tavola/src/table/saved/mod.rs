@@ -90,8 +90,8 @@ fn uuid(core: &Core) -> [u64; 2] {
     [0, 1].map(|i| words[i].load(Ordering::Relaxed))
 }
 
-/// Returns whether a table is the one that was saved. Private tables, which have no file, cannot
-/// be told apart.
+/// Returns whether a table is the one that was saved. Private tables, which have no file, are
+/// not recognised.
 fn is_same(core: &Core, saved: [u64; 2]) -> bool {
     saved != [0; 2] && saved == uuid(core)
 }
