@@ -19,6 +19,7 @@ mod logs;
 mod overlay;
 mod pages;
 mod queues;
+mod saved;
 mod serve;
 mod session;
 mod sharing;
