@@ -19,6 +19,8 @@
 mod check;
 mod graph;
 mod history;
+#[cfg(test)]
+mod mistakes;
 mod order;
 mod seat;
 mod singles;
