@@ -108,6 +108,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         durable::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
     } else if only == Some("list soak") {
         lists::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
+    } else if only == Some("disk cuts") {
+        lists::soak_on_disk(args, &board, &scratch)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {

@@ -15,8 +15,10 @@
 //! | `singles` | the same for single calls: counters, keys that are set |
 //! | `seat` | where a worker notes what it does |
 //! | `worker`, `soak` | processes that do it |
+//! | `disk` | a file system that is cut under them |
 
 mod check;
+mod disk;
 mod graph;
 mod history;
 #[cfg(test)]
@@ -27,4 +29,4 @@ mod singles;
 mod soak;
 mod worker;
 
-pub(crate) use soak::run as soak;
+pub(crate) use soak::{run as soak, run_on_disk as soak_on_disk};

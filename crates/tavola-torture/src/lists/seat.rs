@@ -60,6 +60,7 @@ impl Seat {
 
     /// Forgets all records. While no worker uses the seat.
     pub(super) fn clear(&self) {
+        self.word(Word::Current).store(Word::Records as u64, Relaxed);
         self.word(Word::End).store(Word::Records as u64, Release);
     }
 
@@ -73,9 +74,14 @@ impl Seat {
         (self.process as u64 + 1) << 48 | count
     }
 
-    /// Begins a record: words, from, until, fate.
+    /// Begins a record: words, from, until, fate. The words of a record are counted when the next
+    /// one begins: a worker may be killed while it writes one, and the next worker continues here.
     pub(super) fn begin(&self) {
         let at = self.word(Word::End).load(Relaxed) as usize;
+        let last = self.word(Word::Current).load(Relaxed) as usize;
+        if last < at {
+            self.words[last].store((at - last) as u64, Relaxed);
+        }
         self.word(Word::Current).store(at as u64, Relaxed);
         self.words[at + 2].store(NEVER, Relaxed);
         self.words[at + 3].store(Fate::Unknown as u64, Relaxed);
@@ -86,7 +92,6 @@ impl Seat {
     /// Forgets the operations of this record: the transaction runs again.
     pub(super) fn restart(&self) {
         let at = self.word(Word::Current).load(Relaxed) as usize;
-        self.words[at].store(HEAD as u64, Relaxed);
         self.word(Word::End).store((at + HEAD) as u64, Release);
     }
 
@@ -95,10 +100,7 @@ impl Seat {
         for (place, word) in self.words[end..].iter().zip(words) {
             place.store(*word, Relaxed);
         }
-        let at = self.word(Word::Current).load(Relaxed) as usize;
-        let end = end + words.len();
-        self.words[at].store((end - at) as u64, Relaxed);
-        self.word(Word::End).store(end as u64, Release);
+        self.word(Word::End).store((end + words.len()) as u64, Release);
     }
 
     pub(super) fn append(&self, key: u64, element: u64) {
@@ -133,11 +135,14 @@ impl Seat {
     /// Returns all records. While no worker uses the seat.
     pub(super) fn records(&self) -> (Vec<Txn>, Vec<Single>) {
         let end = self.word(Word::End).load(Acquire) as usize;
+        let current = self.word(Word::Current).load(Acquire) as usize;
         let (mut txns, mut singles) = (Vec::new(), Vec::new());
         let mut at = Word::Records as usize;
         while at < end {
-            // A killed worker may not have noted how long its last record is.
-            let len = (self.get(at) as usize).min(end - at);
+            let len = match at == current {
+                true => end - at,
+                false => self.get(at) as usize,
+            };
             let (from, until) = (self.get(at + 1), self.get(at + 2));
             let words: Vec<u64> = (at + HEAD..at + len).map(|at| self.get(at)).collect();
             match words.first() {

@@ -132,8 +132,11 @@ fn check_versions(before: u64, calls: &[Single], after: u64, all: &Singles) -> R
             left,
         }
     };
-    let last = calls.iter().filter(|single| single.returned());
-    let end = last.map(|single| single.until).max().unwrap_or(0) + 1;
+    let last = |single: &Single| match single.returned() {
+        true => single.until,
+        false => single.from,
+    };
+    let end = calls.iter().map(last).max().unwrap_or(0) + 1;
     let in_the_end = Event {
         from: end,
         until: end + 1,
@@ -205,6 +208,10 @@ mod tests {
         assert!(judge(10, &calls, 10, true).is_err());
         assert!(judge(10, &calls, 0, true).is_err());
         assert!(judge(10, &calls, 11, false).is_err(), "12 was seen");
+        let unsure = [set(1, 2, 11), set(9, NEVER, 12)];
+        for after in [11, 12] {
+            assert_eq!(judge(10, &unsure, after, true), Ok(()), "{after}");
+        }
         let removed = [set(1, 2, 11), single(3, NEVER, Call::Remove)];
         assert_eq!(judge(10, &removed, 0, true), Ok(()));
     }

@@ -2,6 +2,7 @@
 //! last one.
 
 use super::check::check as check_lists;
+use super::disk::Disk;
 use super::history::{Fate, History, Lists, Op};
 use super::seat::Seat;
 use super::singles::{Call, Singles, check as check_singles};
@@ -13,7 +14,7 @@ use crate::board::{Board, Count};
 use crate::child::{Died, Found, Outcome, child, failed};
 use crate::durable::home::{lose_memory, options, remove};
 use crate::scratch::Scratch;
-use crate::system::{alarm, fork, kill, now_ns, shared_words, wait};
+use crate::system::{alarm, fork, kill, now_ns, shared_words, sleep_ms, wait};
 use crate::value::Numbers;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ const SUMS: usize = 4;
 struct Soak<'a> {
     board: &'a Board,
     home: &'a Path,
+    /// The file system that is cut when memory is lost.
+    disk: Option<&'a Disk>,
     seats: Vec<Seat>,
     /// What the last audit found.
     auditor: Seat,
@@ -66,20 +69,49 @@ struct Contents {
 /// Kills those who use a durable table for so long, and at least so often as was asked for if that
 /// is all that is done. Half of the time writes wait for the disk, half of it they do not.
 pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, for_ns: u64) -> Outcome<()> {
+    let is_alone = args.only.as_deref() == Some(NAME);
+    let least = if is_alone { args.kills / 2 } else { 0 };
+    both(args, board, scratch, None, for_ns, least)
+}
+
+/// Does the same on a file system that is cut whenever memory is lost. Says so if there is none.
+pub(crate) fn run_on_disk(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
+    let disk = match Disk::make(&scratch.path("")) {
+        Ok(disk) => disk,
+        Err(why) => {
+            println!("disk cuts are left out: {why}");
+            return Ok(());
+        }
+    };
+    let for_ns = args.seconds * 1_000_000_000;
+    both(args, board, scratch, Some(&disk), for_ns, 0)
+}
+
+fn both(
+    args: &Args,
+    board: &Board,
+    scratch: &Scratch,
+    disk: Option<&Disk>,
+    for_ns: u64,
+    least: u64,
+) -> Outcome<()> {
     let tables = scratch.path("tables");
     std::fs::create_dir_all(&tables)?;
     crate::system::set_directory_of_tables(&tables);
-    let is_alone = args.only.as_deref() == Some(NAME);
-    let least = if is_alone { args.kills / 2 } else { 0 };
     let policies = [
         Durability::Commit,
         Durability::Within(Duration::from_millis(10)),
     ];
     for (turn, durability) in policies.into_iter().enumerate() {
-        let home = scratch.path(&format!("lists-{turn}"));
+        let name = format!("lists-{turn}");
+        let home = match disk {
+            Some(disk) => disk.path().join(name),
+            None => scratch.path(&name),
+        };
         let mut soak = Soak {
             board,
             home: &home,
+            disk,
             seats: (0..WORKERS).map(Seat::new).collect::<Result<_, _>>()?,
             auditor: Seat::new(WORKERS)?,
             generations: shared_words(SLOTS)?,
@@ -106,9 +138,13 @@ impl Soak<'_> {
         while audits == 0
             || (now_ns() - began < for_ns || self.kills < least) && self.board.faults() == 0
         {
-            self.work()?;
             let is_lost = audits % 3 != 2;
+            let cut = self.disk.filter(|_| is_lost);
+            self.work(cut)?;
             if is_lost {
+                if let Some(disk) = cut {
+                    disk.restart()?;
+                }
                 lose_memory(self.home)?;
                 losses += 1;
             }
@@ -134,8 +170,9 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Workers, some of which are killed and replaced, and in the end all.
-    fn work(&mut self) -> Outcome<()> {
+    /// Workers, some of which are killed and replaced, and in the end all; before that the disk may
+    /// be cut.
+    fn work(&mut self, cut: Option<&Disk>) -> Outcome<()> {
         let mut workers = Vec::new();
         for number in 0..WORKERS {
             workers.push(self.start(number)?);
@@ -147,6 +184,9 @@ impl Soak<'_> {
             workers[number] = self.start(number)?;
         }
         std::thread::sleep(Duration::from_micros(self.numbers.below(KILL_EVERY_US)));
+        if let Some(disk) = cut {
+            disk.cut()?;
+        }
         workers.into_iter().try_for_each(|pid| self.end(pid))
     }
 
@@ -164,6 +204,10 @@ impl Soak<'_> {
                 worker.run()
             });
             let Err(why) = worked;
+            // Without a disk it can do nothing, and it is killed soon.
+            while self.disk.is_some_and(Disk::is_cut) {
+                sleep_ms(1);
+            }
             self.board
                 .fault(&format!("{NAME}: worker {number}: {why}"));
             1

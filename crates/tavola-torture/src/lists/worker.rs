@@ -202,7 +202,9 @@ impl Worker<'_> {
                 self.table.set(&key, value)
             }
         };
-        self.seat.end(Fate::Committed);
+        if done.is_ok() {
+            self.seat.end(Fate::Committed);
+        }
         Ok(done)
     }
 
