@@ -259,7 +259,9 @@ fn judge(mistake: Mistake, seed: u64, is_lost: bool) -> Result<(), String> {
         store.advance(&mut clients[at]);
     }
     let unfinished = clients.iter().filter(|c| !matches!(c.step, Step::Idle));
-    store.done.extend(unfinished.map(|client| client.txn.clone()));
+    store
+        .done
+        .extend(unfinished.map(|client| client.txn.clone()));
     let after = match is_lost {
         true => store.rebuild(),
         false => store.lists.clone(),

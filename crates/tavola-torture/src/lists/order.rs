@@ -61,7 +61,10 @@ pub(super) fn find_orders(history: &History) -> Result<Orders, String> {
     }
     let aborted = |at: &&usize| txns[**at].fate == Fate::Aborted;
     if let Some(at) = committed.iter().find(aborted) {
-        return Err(format!("G1a: an aborted transaction was seen: {}", txns[*at]));
+        return Err(format!(
+            "G1a: an aborted transaction was seen: {}",
+            txns[*at]
+        ));
     }
     let mut orders = Orders {
         lists,
@@ -137,7 +140,9 @@ impl Orders {
             let mut all = BTreeSet::new();
             for (at, element) in list.iter().enumerate() {
                 if at >= known && !self.writers.contains_key(element) {
-                    return Err(format!("list {key:x} has {element:x}, which nobody appended"));
+                    return Err(format!(
+                        "list {key:x} has {element:x}, which nobody appended"
+                    ));
                 }
                 if !all.insert(element) {
                     return Err(format!("list {key:x} has {element:x} twice"));
@@ -179,7 +184,9 @@ impl Orders {
                 continue;
             }
             if found > 0 {
-                return Err(format!("torn: {found} of {total} elements are left of {txn}"));
+                return Err(format!(
+                    "torn: {found} of {total} elements are left of {txn}"
+                ));
             }
             let may_be_lost = txn.fate == Fate::Unknown || !history.keeps_acknowledged;
             if !history.is_lost || !may_be_lost {

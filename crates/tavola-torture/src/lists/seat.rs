@@ -60,7 +60,8 @@ impl Seat {
 
     /// Forgets all records. While no worker uses the seat.
     pub(super) fn clear(&self) {
-        self.word(Word::Current).store(Word::Records as u64, Relaxed);
+        self.word(Word::Current)
+            .store(Word::Records as u64, Relaxed);
         self.word(Word::End).store(Word::Records as u64, Release);
     }
 
@@ -100,7 +101,8 @@ impl Seat {
         for (place, word) in self.words[end..].iter().zip(words) {
             place.store(*word, Relaxed);
         }
-        self.word(Word::End).store((end + words.len()) as u64, Release);
+        self.word(Word::End)
+            .store((end + words.len()) as u64, Release);
     }
 
     pub(super) fn append(&self, key: u64, element: u64) {

@@ -201,7 +201,11 @@ mod tests {
     #[test]
     fn a_rebuilt_key_has_what_was_acknowledged_last_or_what_may_have_followed() {
         let set = |from, until, version| single(from, until, Call::Set(version));
-        let calls = [set(1, 2, 11), set(3, NEVER, 12), single(4, 5, Call::Get(12))];
+        let calls = [
+            set(1, 2, 11),
+            set(3, NEVER, 12),
+            single(4, 5, Call::Get(12)),
+        ];
         for after in [11, 12] {
             assert_eq!(judge(10, &calls, after, true), Ok(()), "{after}");
         }

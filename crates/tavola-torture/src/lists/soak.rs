@@ -6,9 +6,7 @@ use super::disk::Disk;
 use super::history::{Fate, History, Lists, Op};
 use super::seat::Seat;
 use super::singles::{Call, Singles, check as check_singles};
-use super::worker::{
-    SLOTS, Worker, elements, list_key, list_number, number_of, single_value,
-};
+use super::worker::{SLOTS, Worker, elements, list_key, list_number, number_of, single_value};
 use crate::args::Args;
 use crate::board::{Board, Count};
 use crate::child::{Died, Found, Outcome, child, failed};
@@ -208,8 +206,7 @@ impl Soak<'_> {
             while self.disk.is_some_and(Disk::is_cut) {
                 sleep_ms(1);
             }
-            self.board
-                .fault(&format!("{NAME}: worker {number}: {why}"));
+            self.board.fault(&format!("{NAME}: worker {number}: {why}"));
             1
         })?)
     }
