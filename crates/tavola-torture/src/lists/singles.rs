@@ -70,7 +70,8 @@ fn check_counter(before: u64, calls: &[Single], after: u64, all: &Singles) -> Re
     for single in calls {
         match single.call {
             Call::Incr(sum) if single.returned() => {
-                if sum <= before || !sums.insert(sum) {
+                let is_new = sum > before && sums.insert(sum);
+                if !is_new {
                     return Err(format!("the sum {sum} came twice"));
                 }
             }
