@@ -3,9 +3,9 @@
 use super::super::rebuild::OnDamage;
 use super::{PATH, contents, create, open};
 use crate::error::Error;
-use crate::sys::disk::simulated::SimulatedHome;
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
+use crate::sys::disk::simulated::{SimulatedHome, count_of};
 
 /// The error of a write after which later writes are refused, or which changed nothing.
 fn is_refusal(error: &Error) -> bool {
@@ -15,7 +15,8 @@ fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// Sets keys while the n-th call of the disk fails, for every n, then heals the table.
+/// Sets keys while the n-th call of the disk fails, for every n (some under valgrind), then heals
+/// the table.
 fn each_call_fails(fault: impl Fn() -> Fault) {
     let mut fails = 0;
     loop {
@@ -63,7 +64,7 @@ fn each_call_fails(fault: impl Fn() -> Fault) {
             assert!(fails > 20, "{fails}");
             return;
         }
-        fails += 1;
+        fails += count_of(1, 7);
     }
 }
 
