@@ -37,6 +37,10 @@ class NotComputedException extends Exception {}
 class BusyException extends Exception {}
 class ConflictException extends Exception {}
 class TooManyChangesException extends Exception {}
+class NotDurableException extends Exception {}
+class KeyTooLongException extends Exception {}
+class DamagedJournalException extends Exception {}
+class InUseElsewhereException extends Exception {}
 
 /**
  * @strict-properties
@@ -158,6 +162,12 @@ final class Table implements \ArrayAccess, \Countable, \IteratorAggregate
     public function setMaxSize(int|string $bytes): void {}
 
     public function setLockTimeout(int|float|null $seconds): void {}
+
+    public function sync(): void {}
+
+    public function snapshot(): bool {}
+
+    public function isDurable(): bool {}
 
     public function copyTo(string $name): int {}
 

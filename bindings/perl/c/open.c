@@ -2,6 +2,7 @@
 #include "tvl.h"
 
 #include <grp.h>
+#include <math.h>
 #include <string.h>
 
 /* Returns a number of bytes, from a number or from text such as `64M`. */
@@ -61,6 +62,28 @@ static void read_create(pTHX_ open_options *to, SV *value) {
   to->creates = cBOOL(SvTRUE(value));
 }
 
+/* The option `durable`: `commit`, `os`, or a number of seconds. */
+static void read_durable(pTHX_ tavola_options *to, SV *value) {
+  if (!SvOK(value)) {
+    to->durable = TAVOLA_DURABLE_NONE;
+  } else if (looks_like_number(value)) {
+    NV seconds = SvNV_nomg(value);
+    if (!(seconds > 0 && seconds <= UINT32_MAX / 1000)) {
+      tvl_argument(aTHX_ "durable is a number of seconds above 0, at most 49 days, and not '%" SVf
+                         "'", SVfARG(value));
+    }
+    to->durable = TAVOLA_DURABLE_WITHIN;
+    to->sync_ms = (uint32_t)Perl_ceil(seconds * 1000);
+  } else if (strEQ(SvPV_nolen_const(value), "commit")) {
+    to->durable = TAVOLA_DURABLE_COMMIT;
+  } else if (strEQ(SvPV_nolen_const(value), "os")) {
+    to->durable = TAVOLA_DURABLE_OS;
+  } else {
+    tvl_argument(aTHX_ "durable is 'commit', 'os', or a number of seconds, and not '%" SVf "'",
+                 SVfARG(value));
+  }
+}
+
 /* Options of the table itself. Returns false if the name is not one of them. */
 static bool read_table_option(pTHX_ tavola_options *to, const char *name, SV *value) {
   if (strEQ(name, "capacity")) {
@@ -86,6 +109,8 @@ static bool read_table_option(pTHX_ tavola_options *to, const char *name, SV *va
     to->core_dumps = SvTRUE(value);
   } else if (strEQ(name, "any_owner")) {
     to->any_owner = SvTRUE(value);
+  } else if (strEQ(name, "durable")) {
+    read_durable(aTHX_ to, value);
   } else if (strEQ(name, "group")) {
     to->group_id = group_of(aTHX_ value);
   } else {

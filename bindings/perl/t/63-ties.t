@@ -4,6 +4,7 @@ use strict;
 use warnings;
 
 use lib 't/lib';
+use File::Temp ();
 use Test::More;
 use TavolaTest;
 use Tavola::CDB;
@@ -75,6 +76,46 @@ subtest 'options of the table' => sub {
     is($reader->get('a'), 1, 'a reader with options');
     ok(!Tavola::Depot->new(@mode, no_such => 1), 'an option that does not exist');
     like($Tavola::Depot::errmsg, qr/no_such/, 'is named');
+};
+
+subtest 'a restart of the machine' => sub {
+    my $disk = File::Temp->newdir('tavola-perl-disk-XXXXXX', TMPDIR => 1);
+    my @mode = ("$disk/casket", Tavola::Depot::OWRITER() | Tavola::Depot::OCREAT());
+    my $restart = sub { unlink glob "$dir/durable-*" };
+    ok(reap(in_child(sub {
+        tie my %h, 'Tavola::Depot', @mode or die $Tavola::Depot::errmsg;
+        $h{color} = 'green';
+        tied(%h)->put('color', '!', Tavola::Depot::DCAT());
+        tied(%h)->sync or die 'sync';
+    })), 'a writer');
+    ok($restart->(), 'its memory is gone');
+    my $depot = Tavola::Depot->new(@mode);
+    is($depot->get('color'), 'green!', 'the same mode finds it');
+    ok($depot->optimize, 'optimize');
+    ok($depot->close, 'close');
+    ok($restart->(), 'again');
+    is(Tavola::Depot->new("$disk/casket")->get('color'), 'green!', 'a reader finds it');
+    $depot = Tavola::Depot->new("$disk/casket", Tavola::Depot::OWRITER() | Tavola::Depot::OTRUNC());
+    is($depot->rnum, 0, 'OTRUNC');
+    ok($depot->table->is_durable, 'it stays durable');
+    ok(!$depot->put('k' x 8193, 1), 'a key that is too long');
+    ok(!$depot->fatalerror, 'is no fatal error');
+    $depot->close;
+    ok(-d "$disk/casket", 'a directory');
+    Tavola->remove("$disk/casket");
+
+    my $committed = Tavola::Depot->new(@mode, -1, durable => 'commit');
+    my $pid = in_child(sub { Tavola::Depot->new(@mode)->put('k', 1) or die; kill KILL => $$ });
+    waitpid $pid, 0;
+    $committed->close;
+    ok($restart->(), 'killed after put');
+    is(Tavola::Depot->new(@mode)->get('k'), 1, 'durable => commit');
+
+    my $memory = Tavola::Depot->new("$disk/memory", $mode[1], -1, durable => undef);
+    ok(!$memory->table->is_durable && $memory->sync, 'durable => undef');
+    $memory->close;
+    ok(!Tavola::Depot->new(@mode[ 0, 1 ], -1, durable => 'soon'), 'a wrong policy');
+    like($Tavola::Depot::errmsg, qr/soon/, 'is named');
 };
 
 subtest 'a writer that is killed' => sub {

@@ -3,8 +3,13 @@ use strict;
 use warnings;
 
 use lib 't/lib';
+use Cwd ();
+use File::Spec ();
 use Test::More;
 use TavolaTest;
+
+# The pages run in folders of their own.
+@INC = map { ref $_ ? $_ : File::Spec->rel2abs($_) } @INC;
 
 my @modules = qw(
     Tavola Tavola::Transaction Tavola::Queue Tavola::Log Tavola::Error Tavola::FastMmap
@@ -45,13 +50,17 @@ sub run_page {
     my ($file) = @_;
     my $code = with_tests(code_of($file));
     my $package = 'Example' . ++$number;
-    # Each page has a directory of tables for itself.
+    # Each page has a directory of tables for itself, and a working directory for durable ones.
     local $ENV{TAVOLA_DIR} = "$ENV{TAVOLA_DIR}/$package";
+    my $before = Cwd::getcwd();
+    mkdir "$ENV{TAVOLA_DIR}.disk" or die $!;
+    chdir "$ENV{TAVOLA_DIR}.disk" or die $!;
     local $SIG{__WARN__} = sub { note(@_) };
     local $@;
     my $program = "package $package; use strict; use warnings; no warnings 'void';\n$code\n;1;";
     my $is_good = eval $program;    ## no critic (ProhibitStringyEval)
     ok($is_good, 'the program runs to its end') or diag($@);
+    chdir $before or die $!;
     return;
 }
 

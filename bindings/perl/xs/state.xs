@@ -23,6 +23,29 @@ participants(SV *self)
   OUTPUT:
     RETVAL
 
+bool
+is_durable(SV *self)
+  CODE:
+    RETVAL = tavola_is_durable(tvl_handle_of(aTHX_ self)->table);
+  OUTPUT:
+    RETVAL
+
+void
+sync(SV *self)
+  PPCODE:
+    checked(aTHX_ tavola_sync(tvl_handle_of(aTHX_ self)->table));
+    XSRETURN_YES;
+
+bool
+snapshot(SV *self)
+  PREINIT:
+    uint32_t made = 0;
+  CODE:
+    checked(aTHX_ tavola_snapshot(tvl_handle_of(aTHX_ self)->table, &made));
+    RETVAL = made != 0;
+  OUTPUT:
+    RETVAL
+
 UV
 copy_to(SV *self, const char *name)
   PREINIT:

@@ -8,7 +8,9 @@ namespace Tavola;
  *     session_set_save_handler(new Tavola\SessionHandler(new Tavola\Table('sessions')), true);
  *
  * A session is locked from its start to its end, so that two requests of one visitor do not
- * overwrite each other's changes. If a process dies, its lock is free within about 10 ms.
+ * overwrite each other's changes. If a process dies, its lock is free within about 10 ms. Sessions
+ * in a durable table, `new Tavola\Table('./sessions', ['durable' => 'commit'])`, are there after a
+ * restart of the machine.
  */
 final class SessionHandler implements \SessionHandlerInterface,
     \SessionUpdateTimestampHandlerInterface

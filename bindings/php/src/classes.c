@@ -41,6 +41,10 @@ static zend_class_entry *not_computed_ce;
 static zend_class_entry *busy_ce;
 static zend_class_entry *conflict_ce;
 static zend_class_entry *too_many_changes_ce;
+static zend_class_entry *not_durable_ce;
+static zend_class_entry *key_too_long_ce;
+static zend_class_entry *damaged_journal_ce;
+static zend_class_entry *in_use_elsewhere_ce;
 
 const tavola_status_class tavola_status_classes[] = {
 	{TAVOLA_ERR_ARGUMENT, &argument_ce},
@@ -68,6 +72,10 @@ const tavola_status_class tavola_status_classes[] = {
 	{TAVOLA_ERR_BUSY, &busy_ce},
 	{TAVOLA_CONFLICT, &conflict_ce},
 	{TAVOLA_ERR_TOO_MANY_CHANGES, &too_many_changes_ce},
+	{TAVOLA_ERR_NOT_DURABLE, &not_durable_ce},
+	{TAVOLA_ERR_KEY_TOO_LONG, &key_too_long_ce},
+	{TAVOLA_ERR_DAMAGED_JOURNAL, &damaged_journal_ce},
+	{TAVOLA_ERR_IN_USE_ELSEWHERE, &in_use_elsewhere_ce},
 	{TAVOLA_ERR_ENDIANNESS, &version_ce},
 	{TAVOLA_ERR_NULL, &argument_ce},
 	{TAVOLA_OK, NULL},
@@ -101,6 +109,10 @@ static void register_exceptions(void)
 	busy_ce = register_class_Tavola_BusyException(tavola_exception_ce);
 	conflict_ce = register_class_Tavola_ConflictException(tavola_exception_ce);
 	too_many_changes_ce = register_class_Tavola_TooManyChangesException(tavola_exception_ce);
+	not_durable_ce = register_class_Tavola_NotDurableException(tavola_exception_ce);
+	key_too_long_ce = register_class_Tavola_KeyTooLongException(tavola_exception_ce);
+	damaged_journal_ce = register_class_Tavola_DamagedJournalException(tavola_exception_ce);
+	in_use_elsewhere_ce = register_class_Tavola_InUseElsewhereException(tavola_exception_ce);
 }
 
 void tavola_register_classes(void)

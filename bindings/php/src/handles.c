@@ -42,12 +42,20 @@ void tavola_end_handles(void)
 #endif
 }
 
-/* Reads which file a path leads to. */
+/* Reads which file a path leads to. A durable table is a directory, which may be the same when
+ * another table is made in it; so its file `table` counts. */
 static bool find_file(const char *path, uint64_t *device, uint64_t *inode)
 {
 	struct stat found;
+	char file[MAXPATHLEN];
 	if (stat(path, &found) != 0) {
 		return false;
+	}
+	if (S_ISDIR(found.st_mode)) {
+		snprintf(file, sizeof(file), "%s/table", path);
+		if (stat(file, &found) != 0) {
+			return false;
+		}
 	}
 	*device = (uint64_t)found.st_dev;
 	*inode = (uint64_t)found.st_ino;

@@ -156,6 +156,31 @@ static bool read_fixed(tavola_reader *reader, tavola_options *options)
 	return true;
 }
 
+/* Reads "commit", "os", or a number of seconds. */
+static bool read_durable(tavola_reader *reader, tavola_options *options)
+{
+	zval *value = find(reader, "durable");
+	if (value == NULL) {
+		return true;
+	}
+	if (Z_TYPE_P(value) == IS_STRING && zend_string_equals_literal(Z_STR_P(value), "commit")) {
+		options->durable = TAVOLA_DURABLE_COMMIT;
+		return true;
+	}
+	if (Z_TYPE_P(value) == IS_STRING && zend_string_equals_literal(Z_STR_P(value), "os")) {
+		options->durable = TAVOLA_DURABLE_OS;
+		return true;
+	}
+	bool is_number = Z_TYPE_P(value) == IS_LONG || Z_TYPE_P(value) == IS_DOUBLE;
+	double ms = is_number ? ceil(zval_get_double(value) * 1000) : 0;
+	if (!(ms > 0) || ms > UINT32_MAX) {
+		return refuse("durable", "'commit', 'os', or a number of seconds such as 0.05");
+	}
+	options->durable = TAVOLA_DURABLE_WITHIN;
+	options->sync_ms = (uint32_t)ms;
+	return true;
+}
+
 /* Sets the options that a table must be created with. */
 static bool read_creation(tavola_reader *reader, tavola_options *options)
 {
@@ -168,6 +193,7 @@ static bool read_creation(tavola_reader *reader, tavola_options *options)
 		&& read_u32(reader, "group", &options->group_id)
 		&& read_u32(reader, "shards", &options->shards)
 		&& read_fixed(reader, options)
+		&& read_durable(reader, options)
 		&& tavola_read_flag(reader, "versions", &options->versions);
 	options->mode = (uint32_t)mode;
 	options->ttl_ms = (uint64_t)ceil(ttl * 1000);

@@ -285,6 +285,30 @@ ZEND_METHOD(Tavola_Table, reclaim)
 	}
 }
 
+ZEND_METHOD(Tavola_Table, sync)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	TAVOLA_THIS_TABLE();
+	tavola_did(tavola_sync(self->handle->table));
+}
+
+ZEND_METHOD(Tavola_Table, snapshot)
+{
+	uint32_t made = 0;
+	ZEND_PARSE_PARAMETERS_NONE();
+	TAVOLA_THIS_TABLE();
+	if (tavola_did(tavola_snapshot(self->handle->table, &made))) {
+		RETURN_BOOL(made != 0);
+	}
+}
+
+ZEND_METHOD(Tavola_Table, isDurable)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	TAVOLA_THIS_TABLE();
+	RETURN_BOOL(tavola_is_durable(self->handle->table));
+}
+
 ZEND_METHOD(Tavola_Table, copyTo)
 {
 	zend_string *name;

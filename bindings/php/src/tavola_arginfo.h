@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 215d590779a290d807331bce2ce634907c26f6db */
+ * Stub hash: 02a729f171051440fa7f838652f61d3c1cc2871e */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Tavola_version, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -225,6 +225,12 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_setLockTimeout, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, NULL)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_Tavola_Table_sync arginfo_class_Tavola_Table_removeExpired
+
+#define arginfo_class_Tavola_Table_snapshot arginfo_class_Tavola_Table_clear
+
+#define arginfo_class_Tavola_Table_isDurable arginfo_class_Tavola_Table_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_copyTo, 0, 1, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
@@ -486,6 +492,9 @@ ZEND_METHOD(Tavola_Table, reclaim);
 ZEND_METHOD(Tavola_Table, setCapacity);
 ZEND_METHOD(Tavola_Table, setMaxSize);
 ZEND_METHOD(Tavola_Table, setLockTimeout);
+ZEND_METHOD(Tavola_Table, sync);
+ZEND_METHOD(Tavola_Table, snapshot);
+ZEND_METHOD(Tavola_Table, isDurable);
 ZEND_METHOD(Tavola_Table, copyTo);
 ZEND_METHOD(Tavola_Table, refresh);
 ZEND_METHOD(Tavola_Table, path);
@@ -700,6 +709,26 @@ static const zend_function_entry class_Tavola_TooManyChangesException_methods[] 
 };
 
 
+static const zend_function_entry class_Tavola_NotDurableException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_KeyTooLongException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_DamagedJournalException_methods[] = {
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_InUseElsewhereException_methods[] = {
+	ZEND_FE_END
+};
+
+
 static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, __construct, arginfo_class_Tavola_Table___construct, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, open, arginfo_class_Tavola_Table_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -757,6 +786,9 @@ static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, setCapacity, arginfo_class_Tavola_Table_setCapacity, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, setMaxSize, arginfo_class_Tavola_Table_setMaxSize, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, setLockTimeout, arginfo_class_Tavola_Table_setLockTimeout, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, sync, arginfo_class_Tavola_Table_sync, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, snapshot, arginfo_class_Tavola_Table_snapshot, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, isDurable, arginfo_class_Tavola_Table_isDurable, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, copyTo, arginfo_class_Tavola_Table_copyTo, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, refresh, arginfo_class_Tavola_Table_refresh, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, path, arginfo_class_Tavola_Table_path, ZEND_ACC_PUBLIC)
@@ -1135,6 +1167,46 @@ static zend_class_entry *register_class_Tavola_TooManyChangesException(zend_clas
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Tavola", "TooManyChangesException", class_Tavola_TooManyChangesException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_NotDurableException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "NotDurableException", class_Tavola_NotDurableException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_KeyTooLongException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "KeyTooLongException", class_Tavola_KeyTooLongException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_DamagedJournalException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "DamagedJournalException", class_Tavola_DamagedJournalException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_InUseElsewhereException(zend_class_entry *class_entry_Tavola_Exception)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "InUseElsewhereException", class_Tavola_InUseElsewhereException_methods);
 	class_entry = zend_register_internal_class_ex(&ce, class_entry_Tavola_Exception);
 
 	return class_entry;

@@ -39,13 +39,10 @@ static bool is_exit(void)
 static bool end_without_changes(tavola_php_transaction *self)
 {
 	tavola_txn *txn = end_of(self);
-	/* The commit of no writes only compares. */
-	if (self->reruns && !is_exit() && self->pid == getpid()
-			&& tavola_txn_roll_back_to(txn, self->start) == TAVOLA_OK) {
-		return tavola_txn_commit(txn) != TAVOLA_CONFLICT;
-	}
+	bool is_asked = self->reruns && !is_exit() && self->pid == getpid();
+	bool counts = !is_asked || tavola_txn_validate(txn) != TAVOLA_CONFLICT;
 	tavola_txn_abort(txn);
-	return true;
+	return counts;
 }
 
 static void free_transaction(zend_object *object)
@@ -164,13 +161,6 @@ static outcome finish(tavola_php_transaction *self)
 	return tavola_did(status) ? COMMITTED : ENDED;
 }
 
-/* Begins a transaction, with a savepoint before all writes. */
-static bool begin(tavola_php_transaction *self, int32_t how)
-{
-	return tavola_did(tavola_txn_begin(table_of(self)->handle->table, how, &self->txn))
-		&& tavola_did(tavola_txn_savepoint(self->txn, &self->start));
-}
-
 /* Calls the function in a new transaction. `value` is what it returned, or null if nothing was
  * committed. */
 static outcome run(body *of, int32_t how, bool reruns, zval *value)
@@ -183,7 +173,7 @@ static outcome run(body *of, int32_t how, bool reruns, zval *value)
 	self->reruns = reruns;
 	outcome outcome = ENDED;
 	ZVAL_UNDEF(value);
-	if (begin(self, how)) {
+	if (tavola_did(tavola_txn_begin(table_of(self)->handle->table, how, &self->txn))) {
 		of->call.retval = value;
 		of->call.params = &made;
 		of->call.param_count = 1;

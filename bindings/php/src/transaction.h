@@ -11,8 +11,6 @@ typedef struct {
 	zval table;
 	/* The process that began it; a forked child does not commit it. */
 	pid_t pid;
-	/* Before all writes. */
-	uint32_t start;
 	/* Whether the function is called again if its run does not count. */
 	bool reruns;
 	/* Whether `abort` found that the run does not count. */

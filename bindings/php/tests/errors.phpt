@@ -7,7 +7,8 @@ $classes = ['Argument', 'NoTable', 'TableExists', 'Full', 'Corrupt', 'NotATable'
     'Permission',
     'ReadOnly', 'BadName', 'BadOption', 'TooManyParticipants', 'TooLarge', 'Lengths', 'NoObject',
     'ObjectExists', 'NotHeld', 'NotACounter', 'Io', 'AlreadyDrained', 'Sink', 'NotComputed',
-        'Busy', 'Conflict', 'TooManyChanges'];
+        'Busy', 'Conflict', 'TooManyChanges', 'NotDurable', 'KeyTooLong', 'DamagedJournal',
+        'InUseElsewhere'];
 foreach ($classes as $class) {
     same('Tavola\Exception', get_parent_class("Tavola\\{$class}Exception"));
 }

@@ -38,6 +38,10 @@ fn status(error: &Error) -> &'static str {
         Error::Busy { .. } => "BUSY",
         Error::Conflict => "CONFLICT",
         Error::TransactionTooLarge { .. } => "TOO_MANY_CHANGES",
+        Error::NotDurable { .. } => "NOT_DURABLE",
+        Error::KeyTooLong { .. } => "KEY_TOO_LONG",
+        Error::DamagedJournal { .. } => "DAMAGED_JOURNAL",
+        Error::InUseElsewhere { .. } => "IN_USE_ELSEWHERE",
         _ => "OTHER",
     }
 }
@@ -48,7 +52,10 @@ fn path(error: &Error) -> Option<&std::path::Path> {
         Error::NotFound { path }
         | Error::AlreadyExists { path }
         | Error::Permission { path, .. }
-        | Error::Io { path, .. } => Some(path),
+        | Error::Io { path, .. }
+        | Error::NotDurable { path, .. }
+        | Error::DamagedJournal { path, .. }
+        | Error::InUseElsewhere { path } => Some(path),
         _ => None,
     }
 }

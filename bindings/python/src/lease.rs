@@ -46,10 +46,8 @@ impl Lease {
         let py = value.py();
         let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(table, tags))?;
         let (encoded, flags) = table.serializer.encode(value)?;
-        let lease = self.take(py)?;
-        lease
-            .fill_with(encoded.as_slice(py), flags, &tags)
-            .or_raise(py)
+        let (lease, value) = (self.take(py)?, encoded.as_slice(py));
+        table.change(py, |_| lease.fill_with(value, flags, &tags))
     }
 
     /// Ends the lease without a value; for `back_off` seconds no process tries again.

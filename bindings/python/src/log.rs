@@ -2,7 +2,7 @@
 
 use crate::cell::LockedCell;
 use crate::error::{OrRaise, bad_option, refused};
-use crate::text::{bytes_of, decoded};
+use crate::text::{bytes_of, decoded, name_of};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::ffi::OsString;
@@ -45,7 +45,7 @@ impl NativeLog {
     #[allow(clippy::too_many_arguments)] // They are the options that Python gives by name.
     fn new(
         py: Python<'_>,
-        name: OsString,
+        #[pyo3(from_py_with = name_of)] name: OsString,
         size: u64,
         overload_policy: &str,
         mode: u32,

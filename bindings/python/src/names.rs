@@ -2,6 +2,7 @@
 
 use crate::codec::serializer;
 use crate::error::OrRaise;
+use crate::text::name_of;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ffi::OsString;
@@ -15,20 +16,32 @@ pub fn list_tables(py: Python<'_>) -> PyResult<Vec<OsString>> {
 
 #[pyfunction]
 #[pyo3(signature = (name, any_owner=false))]
-pub fn remove(py: Python<'_>, name: OsString, any_owner: bool) -> PyResult<()> {
+pub fn remove(
+    py: Python<'_>,
+    #[pyo3(from_py_with = name_of)] name: OsString,
+    any_owner: bool,
+) -> PyResult<()> {
     let options = Table::options().any_owner(any_owner);
     py.detach(|| options.remove(&name)).or_raise(py)
 }
 
 #[pyfunction]
 #[pyo3(signature = (old, new, any_owner=false))]
-pub fn rename(py: Python<'_>, old: OsString, new: OsString, any_owner: bool) -> PyResult<()> {
+pub fn rename(
+    py: Python<'_>,
+    #[pyo3(from_py_with = name_of)] old: OsString,
+    #[pyo3(from_py_with = name_of)] new: OsString,
+    any_owner: bool,
+) -> PyResult<()> {
     let options = Table::options().any_owner(any_owner);
     py.detach(|| options.rename(&old, &new)).or_raise(py)
 }
 
 #[pyfunction]
-pub fn path_of(py: Python<'_>, name: OsString) -> PyResult<OsString> {
+pub fn path_of(
+    py: Python<'_>,
+    #[pyo3(from_py_with = name_of)] name: OsString,
+) -> PyResult<OsString> {
     names::path_of(&name).map(OsString::from).or_raise(py)
 }
 

@@ -3,6 +3,7 @@
 use crate::cell::LockedCell;
 use crate::error::{OrRaise, bad_option, refused};
 use crate::lease::wait_in_slices;
+use crate::text::name_of;
 use crate::time::duration;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -44,7 +45,7 @@ impl JobPool {
     #[pyo3(signature = (name, elements, element_bytes, mode, group, any_owner))]
     fn new(
         py: Python<'_>,
-        name: OsString,
+        #[pyo3(from_py_with = name_of)] name: OsString,
         elements: Option<u32>,
         element_bytes: u32,
         mode: u32,

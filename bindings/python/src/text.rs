@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use std::ffi::OsString;
 
 unsafe extern "C" {
     // In the stable ABI from 3.10 on; CPython 3.9 exports it with the same signature.
@@ -65,6 +66,15 @@ fn not_a_key(key: &Bound<'_, PyAny>) -> PyErr {
         "a key is str or bytes, not {}; convert it first",
         name.unwrap_or_default()
     ))
+}
+
+/// Returns the name of a table: a `str`, `bytes`, or a path such as `pathlib.Path`.
+pub fn name_of(name: &Bound<'_, PyAny>) -> PyResult<OsString> {
+    if let Ok(text) = name.extract() {
+        return Ok(text);
+    }
+    let os = name.py().import("os")?;
+    os.call_method1("fsdecode", (name,))?.extract()
 }
 
 /// Returns a `str` of UTF-8 bytes, or `None` if they are not UTF-8.

@@ -94,6 +94,13 @@ class Run:
         self.table.invalidate(tag)
         return True
 
+    def call_is_durable(self):
+        return self.table.is_durable
+
+    def call_sync(self):
+        self.table.sync()
+        return True
+
     def call_compute(self, key, value, ttl):
         return self.table.get_or_compute(key, lambda: value, ttl=ttl)
 

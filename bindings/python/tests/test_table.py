@@ -325,3 +325,19 @@ def test_a_table_is_compared_by_content_and_not_hashable(table, cache):
     assert table == cache == {"a": 1} and table != {"a": 2}
     with pytest.raises(TypeError):
         hash(table)
+
+
+def test_a_name_may_be_a_path(tmp_path):
+    path = tmp_path / "table"
+    for name in (path, str(path), bytes(path)):
+        with tavola.open(name) as table:
+            table.incr("n")
+            assert table.path == str(path) == tavola.path_of(name)
+    with tavola.open(path) as table:
+        assert table["n"] == 3 and table.copy_to(tmp_path / "copy") == 1
+    tavola.rename(path, tmp_path / "other")
+    tavola.remove(tmp_path / "other")
+    with tavola.Queue(tmp_path / "queue") as queue, tavola.Log(tmp_path / "log") as log:
+        assert queue.empty() and log.read() == []
+    with pytest.raises(TypeError):
+        tavola.open(5)

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT.parents[1] / "docs/guide/coming-from-diskcache.md"]
+GUIDE = ROOT.parents[1] / "docs/guide"
+PAGES = [ROOT / "README.md", GUIDE / "coming-from-diskcache.md", GUIDE / "coming-from-sqlite.md"]
 
 
 def _blocks():
@@ -24,7 +25,8 @@ BLOCKS = list(_blocks())
 def test_an_example_prints_what_it_says(code, tmp_path, monkeypatch):
     monkeypatch.setenv("TAVOLA_DIR", str(tmp_path))
     wanted = re.findall(r"# prints: (.*)", code)
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+        cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == wanted
 

@@ -134,7 +134,10 @@ module Runs
     rounds.times do
       stores.each do |name, one|
         put, get = one.put, one.get
-        samples[name]['put'] << per_call(count) { |i| put.call(names[i % records], values[i % 10]) }
+        # A record gets another value each time: PStore writes nothing if nothing has changed.
+        samples[name]['put'] << per_call(count) do |i|
+          put.call(names[i % records], values[(i + i / records) % 10])
+        end
         samples[name]['get'] << per_call(count) { |i| get.call(names[i % records]) }
       end
     end

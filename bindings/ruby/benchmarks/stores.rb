@@ -31,10 +31,22 @@ class Stores
 
   def for_records
     {
-      'Tavola::Table' => table, 'Tavola::PStore' => pstore(Tavola::PStore, 'tavola-pstore'),
-      'PStore, one file' => pstore(::PStore, File.join(@folder, 'pstore')),
+      'Tavola::Table' => table, 'Tavola::PStore' => pstore(Tavola::PStore.new('tavola-pstore')),
+      'PStore, one file' => pstore(::PStore.new(File.join(@folder, 'pstore'))),
       'PStore, a file a key' => pstore_files, 'Dalli, memcached' => dalli
     }.compact
+  end
+
+  # Stores on a disk, by what is on it when a transaction returns.
+  def for_disk(disk)
+    durable = { 'commit' => :commit, '0.05' => 0.05, 'os' => :os }.to_h do |name, policy|
+      file = File.join(disk, name)
+      ["Tavola::PStore, durable: #{name}", pstore(Tavola::PStore.new(file, durable: policy))]
+    end
+    safe = ::PStore.new(File.join(disk, 'safe'))
+    safe.ultra_safe = true
+    durable.merge('PStore' => pstore(::PStore.new(File.join(disk, 'file'))),
+                  'PStore, ultra_safe' => pstore(safe))
   end
 
   private
@@ -109,8 +121,7 @@ class Stores
     @socket = nil
   end
 
-  def pstore(owner, name)
-    store = owner.new(name)
+  def pstore(store)
     Store.new(get: ->(key) { store.transaction(true) { store[key] } },
               put: ->(key, value) { store.transaction { store[key] = value } },
               fill: ->(pairs) { store.transaction { pairs.each { |k, v| store[k] = v } } })

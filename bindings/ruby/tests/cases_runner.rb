@@ -219,6 +219,19 @@ class CasesRunner
     @table.size
   end
 
+  def call_is_durable(_step)
+    @table.durable?
+  end
+
+  def call_sync(_step)
+    @table.sync
+    true
+  end
+
+  def call_snapshot(_step)
+    @table.snapshot
+  end
+
   def call_clear(_step)
     @table.clear.equal?(@table)
   end

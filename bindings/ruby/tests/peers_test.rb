@@ -23,10 +23,10 @@ class PeersTest < TavolaTest
   end
 
   # Runs a suite, and returns how many of its tests passed and failed.
-  def suite(script, sources)
+  def suite(script, sources, env = {})
     paths = $LOAD_PATH.select { |path| path.include?('bindings') || path.end_with?('ruby/lib') }
     flags = paths.flat_map { |path| ['-I', File.expand_path(path)] }
-    env = { 'TAVOLA_COUNTS' => nil, 'RUBYOPT' => nil }
+    env = { 'TAVOLA_COUNTS' => nil, 'RUBYOPT' => nil, **env }
     out, status = Open3.capture2e(env, RbConfig.ruby, '-W0', *flags,
                                   File.join(__dir__, 'peers', script), sources)
     line = out[/^(\d+ (?:runs|tests), .*)$/]
@@ -56,5 +56,10 @@ class PeersTest < TavolaTest
 
   def test_ruby_pstore
     assert_operator suite('ruby_pstore_test.rb', sources_of('ruby3.1')), :>=, 10
+  end
+
+  def test_ruby_pstore_with_a_durable_store
+    env = { 'TAVOLA_PSTORE_DURABLE' => 'commit' }
+    assert_operator suite('ruby_pstore_test.rb', sources_of('ruby3.1'), env), :>=, 10
   end
 end

@@ -149,6 +149,17 @@ class table : public table_transactions {
     detail::check(tavola_snapshot(get(), &made));
     return made != 0;
   }
+  // Writes all keys to a file, and sets those of a file that are missing: see tavola_save.
+  tavola_saved save(const std::string& path) const {
+    tavola_saved made = TAVOLA_INIT(tavola_saved);
+    detail::check(tavola_save(get(), path.c_str(), &made));
+    return made;
+  }
+  tavola_restored restore(const std::string& path) {
+    tavola_restored made = TAVOLA_INIT(tavola_restored);
+    detail::check(tavola_restore(get(), path.c_str(), &made));
+    return made;
+  }
   // Watches a key for changes by any process.
   key_watch watch_key(view key) const {
     tavola_key_watch* made = nullptr;

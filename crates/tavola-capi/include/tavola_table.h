@@ -171,6 +171,8 @@ enum tavola_status
   TAVOLA_ERR_DAMAGED_JOURNAL = -38,
   // The table is in the shared memory of processes that this one cannot reach.
   TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
+  // The file is damaged, or is not one that `tavola_save` has written, or has a newer format.
+  TAVOLA_ERR_NOT_RESTORABLE = -40,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1372,6 +1374,32 @@ typedef struct tavola_view tavola_view;
 // Called with a name, path or sentence: `len` bytes and a NUL, which are lent until it returns.
 typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 
+// What `tavola_save` has written.
+typedef struct tavola_saved {
+  // `sizeof(tavola_saved)`.
+  size_t size;
+  // Keys in the file.
+  uint64_t keys;
+  // Bytes of the file.
+  uint64_t bytes;
+} tavola_saved;
+
+// What became of the keys of a file in `tavola_restore`.
+typedef struct tavola_restored {
+  // `sizeof(tavola_restored)`.
+  size_t size;
+  // Keys that were set.
+  uint64_t keys;
+  // Keys that the table had already, and kept.
+  uint64_t present;
+  // Keys that have expired.
+  uint64_t expired;
+  // Keys that have lost a tag.
+  uint64_t invalidated;
+  // Keys for which the table has no room.
+  uint64_t left_out;
+} tavola_restored;
+
 // Called with the name of a tag: any bytes, which are lent until it returns.
 typedef void (*tavola_each_tag)(void *user, const void *name, size_t name_len);
 
@@ -2117,6 +2145,65 @@ tavola_status tavola_sync(const struct tavola_table *table);
 // # Crash
 // The snapshot is there whole, or not at all.
 tavola_status tavola_snapshot(const struct tavola_table *table, uint32_t *made);
+
+// Writes all keys to a file, from which `tavola_restore` sets them again: after a restart of the
+// machine, or in another table. The file has each key with its value, flags, tags, marks, version
+// and the time at which it expires. Only its owner may read it. It gets its name when it is
+// complete and on disk, and replaces a file of that name; until then it is called `PATH.new`.
+// `saved` may be NULL.
+//
+// # Examples
+// ```c
+// tavola_options options = TAVOLA_INIT(tavola_options);
+// tavola_restored restored = TAVOLA_INIT(tavola_restored);
+// tavola_table *pages = NULL;
+// options.capacity = 4 << 20;
+// if (tavola_open("pages", &options, &pages) != TAVOLA_OK) {
+//   fprintf(stderr, "%s\n", tavola_last_error());
+//   return;
+// }
+// tavola_set(pages, TAVOLA_STR("/"), TAVOLA_STR("<p>hello</p>"));
+// if (tavola_save(pages, "./pages.saved", NULL) == TAVOLA_OK) {
+//   tavola_restore(pages, "./pages.saved", &restored);
+//   printf("%d were there\n", (int)restored.present);
+// }
+// remove("./pages.saved");
+// tavola_close(pages);
+// tavola_names_remove("pages");
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_IO`: it could not be written, or another process is writing it; a file that had the
+// name is unchanged. `TAVOLA_ERR_NOT_A_TABLE`: a queue pool or a log. `TAVOLA_ERR_CORRUPT`.
+//
+// # Concurrency
+// No writer waits. The file has each key as it was at some moment meanwhile.
+//
+// # Crash
+// The file has its earlier content or the new one, also after a power failure.
+tavola_status tavola_save(const struct tavola_table *table,
+                          const char *path,
+                          struct tavola_saved *saved);
+
+// Sets all keys of a file that `tavola_save` has written, and which the table lacks: a key that it
+// has already is newer, and stays. The whole file is checked before the first key is set. A cache
+// that is smaller than the file takes the keys that eviction would remove last. `restored`, which
+// may be NULL, gets what became of the keys of the file.
+//
+// # Errors
+// `TAVOLA_ERR_NOT_RESTORABLE`: the file is damaged, or is not such a file, or has a newer format;
+// `TAVOLA_ERR_LENGTHS`: the table has other fixed lengths; `TAVOLA_ERR_IO`: the file cannot be
+// read. Nothing was changed then. `TAVOLA_ERR_READ_ONLY`. A full table is not an error, see
+// `left_out` of the struct.
+//
+// # Concurrency
+// Each key appears on its own, and never replaces what others have set meanwhile.
+//
+// # Crash
+// Some of the keys are set, each of them whole.
+tavola_status tavola_restore(const struct tavola_table *table,
+                             const char *path,
+                             struct tavola_restored *restored);
 
 // Watches a key for changes by any process, whether or not the key is there.
 //

@@ -18,6 +18,7 @@ use crate::table::live::tavola_live_keys;
 use crate::table::maintain::{tavola_check_report, tavola_maintained};
 use crate::table::number::tavola_number_options;
 use crate::table::recent::tavola_recent;
+use crate::table::saved::{tavola_restored, tavola_saved};
 use crate::table::shards::tavola_shard;
 use crate::table::stats::{tavola_class, tavola_participant, tavola_stats};
 use crate::table::store::{tavola_store_options, tavola_stored};
@@ -102,6 +103,8 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_maintained {
             size collapsed_bytes given_back_bytes huge_pages_supported done
         }
+        tavola_saved { size keys bytes }
+        tavola_restored { size keys present expired invalidated left_out }
         tavola_pool_options {
             size elements element_bytes queues queue_count mode queue_room
             any_owner
@@ -196,5 +199,5 @@ fn every_struct_and_field_of_the_header_is_checked() {
         let checked = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(checked, there, "fields of {name}");
     }
-    assert_eq!(structs, 27);
+    assert_eq!(structs, 29);
 }

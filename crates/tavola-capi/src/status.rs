@@ -106,6 +106,8 @@ pub enum tavola_status {
     TAVOLA_ERR_DAMAGED_JOURNAL = -38,
     /// The table is in the shared memory of processes that this one cannot reach.
     TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
+    /// The file is damaged, or is not one that `tavola_save` has written, or has a newer format.
+    TAVOLA_ERR_NOT_RESTORABLE = -40,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -200,6 +202,7 @@ impl Failure {
                 Error::KeyTooLong { .. } => TAVOLA_ERR_KEY_TOO_LONG,
                 Error::DamagedJournal { .. } => TAVOLA_ERR_DAMAGED_JOURNAL,
                 Error::InUseElsewhere { .. } => TAVOLA_ERR_IN_USE_ELSEWHERE,
+                Error::NotRestorable { .. } => TAVOLA_ERR_NOT_RESTORABLE,
                 _ => TAVOLA_ERR_OTHER,
             },
         }
@@ -314,7 +317,7 @@ names! {
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
     TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY TAVOLA_ERR_TOO_MANY_CHANGES
     TAVOLA_ERR_NOT_DURABLE TAVOLA_ERR_KEY_TOO_LONG TAVOLA_ERR_DAMAGED_JOURNAL
-    TAVOLA_ERR_IN_USE_ELSEWHERE
+    TAVOLA_ERR_IN_USE_ELSEWHERE TAVOLA_ERR_NOT_RESTORABLE
 }
 
 /// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
@@ -436,7 +439,7 @@ mod tests {
         failures
     }
 
-    fn failures_of_durable() -> [Error; 4] {
+    fn failures_of_durable() -> [Error; 5] {
         let path = || "/a/path".into();
         [
             Error::NotDurable {
@@ -449,6 +452,10 @@ mod tests {
                 why: "a reason".to_owned(),
             },
             Error::InUseElsewhere { path: path() },
+            Error::NotRestorable {
+                path: path(),
+                why: "a reason".to_owned(),
+            },
         ]
     }
 

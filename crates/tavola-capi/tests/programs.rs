@@ -1,5 +1,7 @@
 //! Programs in C and C++, as users write them: compiled against an installed library, and run.
 
+#[path = "cases/mod.rs"]
+mod cases;
 mod support;
 
 use std::path::{Path, PathBuf};

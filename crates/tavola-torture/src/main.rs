@@ -10,6 +10,7 @@
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
 //! | `durable` | the same for durable tables, whose memory may be lost, and a soak of their own |
 //! | `leases` | a soak of leases: workers compute, wait, get failures |
+//! | `lists` | a soak of transactions on a durable table, whose histories must have an order |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `surroundings` | daemons that close descriptors, pid namespaces, `cp` and `mv` |
 //! | `child` | children that die at a store, or say what they find |
@@ -34,6 +35,8 @@ mod durable;
 mod image;
 #[forbid(unsafe_code)]
 mod leases;
+#[forbid(unsafe_code)]
+mod lists;
 #[forbid(unsafe_code)]
 mod logs;
 mod makers;
@@ -103,6 +106,10 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         caches::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if only == Some("durable soak") {
         durable::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
+    } else if only == Some("list soak") {
+        lists::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
+    } else if only == Some("disk cuts") {
+        lists::soak_on_disk(args, &board, &scratch)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {
@@ -117,6 +124,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         durable::soak(args, &board, &scratch, small_soak_ns(args))?;
+        lists::soak(args, &board, &scratch, small_soak_ns(args))?;
         caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
         leases::soak(&board, &scratch, args.seed, lease_soak_ns(args))?;
         surroundings::run(args, &board, &scratch, "")?;

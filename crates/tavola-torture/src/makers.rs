@@ -108,11 +108,12 @@ pub(crate) fn run(
     args: &Args,
     board: &Board,
     path: &Path,
-    (places, spare): ([Place; 2], usize),
+    places: &[Place; 2],
+    spare: usize,
     survive: impl Fn(&Place) -> Found<()>,
 ) -> Outcome<()> {
     let only = args.only.as_deref();
-    for place in &places {
+    for place in places {
         if only.is_none_or(|only| place.name.contains(only)) {
             let step = if args.every_point() { 1 } else { spare };
             points(board, path, place, step, &survive)?;

@@ -78,6 +78,30 @@ pub(crate) fn unshare_pids() -> bool {
     unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
 }
 
+/// Gives this process mounts of its own. Returns false if the system does not permit it.
+pub(crate) fn becomes_private() -> bool {
+    let flags = libc::MS_REC | libc::MS_PRIVATE;
+    let (none, root) = (std::ptr::null(), c"/".as_ptr());
+    // SAFETY: SYS-1; the paths are C strings.
+    unsafe {
+        libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(none, root, std::ptr::null(), flags, std::ptr::null()) == 0
+    }
+}
+
+/// Shuts a file system down: nothing that is not on its device yet is written any more.
+pub(crate) fn shut_down(dir: &std::fs::File) -> io::Result<()> {
+    /// `_IOR('X', 125, __u32)`.
+    const SHUTDOWN: libc::c_ulong = 0x8004_587D;
+    let without_log: u32 = 2;
+    // SAFETY: the kernel reads one word.
+    let done = unsafe { libc::ioctl(dir.as_raw_fd(), SHUTDOWN as _, &raw const without_log) };
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Closes all descriptors of this process below `until`, except the standard ones and `file`, and
 /// lets each of their numbers lead to `file`, as it may happen to a daemon.
 pub(crate) fn lead_all_to(file: &std::fs::File, until: i32) {

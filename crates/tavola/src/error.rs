@@ -115,6 +115,14 @@ pub enum Error {
         /// The damage, and its place.
         why: String,
     },
+    /// The file is damaged, or is not one that [`Table::save`](crate::Table::save) has written, or
+    /// has a newer format. Nothing was restored.
+    NotRestorable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The table is in the shared memory of processes that this one cannot reach: those of another
     /// container, or those that still use a removed file.
     InUseElsewhere {

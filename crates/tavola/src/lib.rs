@@ -191,8 +191,8 @@ pub use table::{
 };
 pub use values::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, DurableStats,
-    Entry, Expiry, Latencies, LiveKeys, Maintained, Participant, Recent, Stats, StoreOptions,
-    Stored, Updated,
+    Entry, Expiry, Latencies, LiveKeys, Maintained, Participant, Recent, Restored, Saved,
+    SavedFile, Stats, StoreOptions, Stored, Updated,
 };
 
 #[cfg(feature = "serde")]
@@ -208,7 +208,7 @@ pub mod durable {
 
 /// For programs that serve a table to clients.
 pub mod serving {
-    pub use crate::table::ServeTable;
+    pub use crate::table::{ServeTable, verify_saved};
     pub use crate::values::{Eviction, Marks, Serving};
 }
 

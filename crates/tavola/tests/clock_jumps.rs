@@ -5,11 +5,12 @@
 
 mod support;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
+use support::durable::DurableDir;
 use support::patience::let_pass;
 use support::{Dir, assert_clean};
-use tavola::{Attributes, Expiry, LeaseOptions, Table};
+use tavola::{Attributes, Durability, Expiry, LeaseOptions, Table};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY_S: i64 = 24 * 3600;
@@ -18,6 +19,8 @@ const SOME: Duration = Duration::from_secs(1800);
 
 /// By how much the wall clock is ahead here.
 static AHEAD_S: Mutex<i64> = Mutex::new(0);
+/// The clock is that of one test at a time.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// # Safety
 /// As the C library's.
@@ -86,6 +89,7 @@ fn check(table: &Table, real: SystemTime) {
 
 #[test]
 fn keys_keep_their_time_when_the_wall_clock_is_set() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = Dir::new();
     let path = dir.table("t");
     for ahead_s in [DAY_S, -DAY_S] {
@@ -126,5 +130,46 @@ fn keys_keep_their_time_when_the_wall_clock_is_set() {
         assert_an_hour(&table, b"at");
         drop((table, old_reader));
         std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A rebuilt table knows the time from the machine's clock, which may have been set back below the
+/// time of the last record.
+#[test]
+fn a_rebuilt_table_brings_no_expired_key_back_when_the_clock_was_set_back() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    for with_snapshot in [false, true] {
+        let dir = DurableDir::new();
+        let options = Table::options().max_size(4 << 20);
+        let options = options.durable(Durability::Commit);
+        let table = options.create(dir.path()).unwrap();
+        let real = SystemTime::now();
+        set(&table, b"until in an hour", Expiry::At(real + HOUR));
+        set(&table, b"for two days", Expiry::After(48 * HOUR));
+        // The machine is off for a day.
+        drop(table);
+        dir.lose_memory();
+        jump_to(DAY_S);
+        let table = Table::open(dir.path()).unwrap();
+        assert!(!table.contains(b"until in an hour").unwrap());
+        let last = left(&table, b"for two days");
+        assert!(last > 23 * HOUR && last <= 24 * HOUR, "{last:?}");
+        set(&table, b"for an hour", Expiry::After(HOUR));
+        match with_snapshot {
+            true => assert!(table.snapshot().unwrap()),
+            false => table.sync().unwrap(),
+        }
+        drop(table);
+        dir.lose_memory();
+        // Its clock is two days behind then.
+        jump_to(-DAY_S);
+        let table = Table::open(dir.path()).unwrap();
+        assert!(!table.contains(b"until in an hour").unwrap());
+        assert_an_hour(&table, b"for an hour");
+        let now = left(&table, b"for two days");
+        assert!(now > 23 * HOUR && now <= last, "{now:?}");
+        assert_clean(&table);
+        drop(table);
+        jump_to(0);
     }
 }

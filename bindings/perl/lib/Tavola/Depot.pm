@@ -25,6 +25,9 @@ use constant {
 # The message of the last error.
 our $errmsg = 'no error';
 
+# The errors after which a database is not to be trusted.
+my @FATAL = qw(NotDurable DamagedJournal Corrupt);
+
 # Calls a function. If it fails, remembers the error and returns `$failed`.
 sub _try {
     my ($self, $code, $failed) = @_;
@@ -34,8 +37,18 @@ sub _try {
     }
     my $result;
     return $result if eval { $result = $code->($self->{table}); 1 };
-    $errmsg = "$@";
+    my $error = $@;
+    $errmsg = "$error";
+    $self->{is_broken} ||= ref $error && grep { $error->isa("Tavola::Error::$_") } @FATAL;
     return $failed;
+}
+
+# A path that is created becomes a durable table, as QDBM's files are on a disk. `sync` has the
+# meaning that it has there, so the policy is that of the system.
+sub _durability {
+    my ($name, %options) = @_;
+    my $is_memory = $name !~ m{/} || -e $name || defined $options{capacity} || $options{private};
+    return $is_memory || exists $options{durable} ? () : (durable => 'os');
 }
 
 # Opens a table. `$bnum` has no meaning here: the index grows by itself. Pairs after it are options
@@ -49,7 +62,8 @@ sub new {
             $self->{table} = Tavola->open($name, @options, read_only => 1);
         } else {
             my $creates = ($omode & (OCREAT | OTRUNC)) != 0;
-            $self->{table} = Tavola->open($name, @options, create => $creates);
+            my @durable = $creates && @options % 2 == 0 ? _durability($name, @options) : ();
+            $self->{table} = Tavola->open($name, @durable, @options, create => $creates);
             $self->{table}->clear if $omode & OTRUNC;
         }
         1;
@@ -137,12 +151,27 @@ sub bnum {
     }, -1);
 }
 
-sub optimize   { my ($self) = @_; return $self->_try(sub { $_[0]->compact; TRUE }, FALSE) }
 sub writable   { my ($self) = @_; return $self->{table} && $self->{is_writer} ? TRUE : FALSE }
-sub fatalerror { my ($self) = @_; return $self->_try(sub { FALSE }, TRUE) }
+sub fatalerror { my ($self) = @_; return !$self->{table} || $self->{is_broken} ? TRUE : FALSE }
 
-# They have no effect: other processes see each write at once, and blocks have sizes of their own.
-sub sync      { my ($self) = @_; return $self->{table} ? TRUE : FALSE }
+# Returns when all changes are on disk. A table in memory has nothing to do.
+sub sync {
+    my ($self) = @_;
+    return $self->_try(sub { $_[0]->sync if $_[0]->is_durable; TRUE }, FALSE);
+}
+
+# Gives memory back, and shortens the files of a durable table.
+sub optimize {
+    my ($self) = @_;
+    return $self->_try(sub {
+        my ($table) = @_;
+        $table->compact;
+        $table->snapshot if $table->is_durable;
+        return TRUE;
+    }, FALSE);
+}
+
+# They have no effect: blocks have sizes of their own.
 sub setalign  { my ($self) = @_; return $self->{table} ? TRUE : FALSE }
 sub setfbpsiz { my ($self) = @_; return $self->{table} ? TRUE : FALSE }
 

@@ -44,6 +44,10 @@ my %CLASS_OF = (
     BUSY                  => 'Busy',
     CONFLICT              => 'Conflict',
     TOO_MANY_CHANGES      => 'TooManyChanges',
+    NOT_DURABLE           => 'NotDurable',
+    KEY_TOO_LONG          => 'KeyTooLong',
+    DAMAGED_JOURNAL       => 'DamagedJournal',
+    IN_USE_ELSEWHERE      => 'InUseElsewhere',
 );
 
 for my $class (values %CLASS_OF) {

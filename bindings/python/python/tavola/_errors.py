@@ -190,6 +190,31 @@ class TooManyChangesError(Error):
     status = "TOO_MANY_CHANGES"
 
 
+class NotDurableError(Error, OSError):
+    """The disk of a durable table failed. The change was made, but may not survive a power failure;
+    or it was refused, as the disk had failed before. Reads go on."""
+
+    status = "NOT_DURABLE"
+
+
+class KeyTooLongError(Error, ValueError):
+    """The key has more than 8192 bytes, which keys of a durable table may not have."""
+
+    status = "KEY_TOO_LONG"
+
+
+class DamagedJournalError(Error):
+    """The files of a durable table are damaged."""
+
+    status = "DAMAGED_JOURNAL"
+
+
+class InUseElsewhereError(Error):
+    """The table is in the shared memory of processes that this one cannot reach."""
+
+    status = "IN_USE_ELSEWHERE"
+
+
 class LockTimeout(Error, TimeoutError):
     """A wait for a lock or a value ended before it was there."""
 

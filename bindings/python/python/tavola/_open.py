@@ -2,6 +2,9 @@
 
 from ._table import Table
 
+#: Bytes of the cache of an adapter.
+CAPACITY = 64 << 20
+
 
 def open(name, **options):
     """Open a table, and create it if it is missing.
@@ -27,6 +30,10 @@ def open(name, **options):
     fixed: ``(key, value)``: all keys and values have these lengths in bytes.
     uids: every new key gets a uid. shards: the number of locks.
     mode, group: of the file, such as ``0o660`` and a group id.
+    durable: the table survives a restart of the machine. Its name is the path of a directory.
+        ``"commit"``: a write is on disk when it returns. A number of seconds, such as ``0.05`` (or
+        a ``timedelta``): it is on disk after that time. ``"os"``: when the system writes it. An
+        existing table keeps its own, unless this one is stricter; then it is that of this handle.
 
     How it is opened:
 
@@ -43,4 +50,11 @@ def open(name, **options):
     >>> cache["alice"]
     [1, 2]
     """
+    return Table(name, **options)
+
+
+def open_cache(name, **options):
+    """Open the table of an adapter: a cache, unless ``max_size`` or ``durable`` is given."""
+    if "max_size" not in options and options.get("durable") is None:
+        options.setdefault("capacity", CAPACITY)
     return Table(name, **options)

@@ -120,6 +120,7 @@ class Table(Computing, Transacting, _tavola.Table, MutableMapping):
         background=False,
         core_dumps=False,
         any_owner=False,
+        durable=None,
     ):
         """Open a table; the options are those of :func:`tavola.open`."""
         options = locals()
@@ -127,6 +128,7 @@ class Table(Computing, Transacting, _tavola.Table, MutableMapping):
         table = super().__new__(cls, name, **options)
         table._name = name
         table._serializer = serializer
+        table._durable = durable
         return table
 
     @property
@@ -312,6 +314,7 @@ class Table(Computing, Transacting, _tavola.Table, MutableMapping):
             "read_only": self.read_only,
             "serializer": self._serializer,
             "binary_keys": self.binary_keys,
+            "durable": self._durable,
         }
         return _reopen, (type(self), self.path, options)
 

@@ -7,7 +7,7 @@
 (b'value', None, [b'key'])
 
 ``shelve.Shelf(tavola.dbm.open(name))`` keeps any object. Unlike other dbm modules, several
-processes can write at the same time.
+processes can write at the same time. A database is in memory; with ``durable`` it is on disk, too.
 """
 
 import os
@@ -106,8 +106,11 @@ class Database(MutableMapping):
         self._writable().clear()
 
     def sync(self):
-        """Do nothing: others see each change at once."""
-        self._open_table()
+        """Wait until all changes are on disk, if the table is durable. Others see each change at
+        once in any case."""
+        table = self._open_table()
+        if not self._is_read_only and table.is_durable:
+            table.sync()
 
     def reorganize(self):
         """Return unused memory to the system."""
@@ -124,12 +127,12 @@ class Database(MutableMapping):
         self.close()
 
 
-def open(file, flag="r", mode=0o666):
+def open(file, flag="r", mode=0o666, durable=None):
     """Open a table as :func:`dbm.open`.
 
     flag: ``r`` reads only, ``w`` writes to an existing table, ``c`` creates it if it is missing,
     ``n`` makes a new, empty one. mode: of a new file; the umask applies. A name without a ``/`` is
-    in the directory of tables.
+    in the directory of tables. durable: as of :func:`tavola.open`; the file is a directory then.
 
     >>> import tavola.dbm
     >>> db = tavola.dbm.open("example", "n")
@@ -146,6 +149,7 @@ def open(file, flag="r", mode=0o666):
         except TableNotFoundError:
             pass
     options = {"read_only": flag == "r", "create": flag in ("c", "n"), "binary_keys": True}
+    options["durable"] = durable
     if flag in ("c", "n"):
         umask = os.umask(0)
         os.umask(umask)

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterator, MutableMapping
+from datetime import timedelta
 
 from typing_extensions import Self
 
@@ -28,5 +29,10 @@ class Database(MutableMapping[str | bytes, bytes]):
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
-def open(file: str | bytes | os.PathLike[str], flag: str = "r", mode: int = 0o666) -> Database: ...
+def open(
+    file: str | bytes | os.PathLike[str],
+    flag: str = "r",
+    mode: int = 0o666,
+    durable: str | float | timedelta | None = None,
+) -> Database: ...
 def whichdb(file: str | bytes | os.PathLike[str]) -> str | None: ...

@@ -12,7 +12,8 @@ In the settings::
 
 ``LOCATION`` is the name of the table, or a path with a ``/``. ``OPTIONS`` are those of
 :func:`tavola.open` for a new table: ``capacity`` (64 MiB if it is not given), ``max_size``,
-``mode``, ``group``, ``lock_timeout``. ``TIMEOUT``, ``KEY_PREFIX``, ``VERSION`` and ``KEY_FUNCTION``
+``mode``, ``group``, ``lock_timeout``, ``durable`` (for sessions that survive a restart of the
+machine: a table of its own, and no cache). ``TIMEOUT``, ``KEY_PREFIX``, ``VERSION`` and ``KEY_FUNCTION``
 are Django's. ``MAX_ENTRIES`` and ``CULL_FREQUENCY`` have no effect: the cache evicts keys by its
 capacity, those first that nobody reads.
 
@@ -22,9 +23,8 @@ the table only to programs that you trust.
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache, memcache_key_warnings
 
-from ._table import Table
+from ._open import open_cache
 
-CAPACITY = 64 << 20
 _MISSING = object()
 #: Options of Django that have no effect here.
 _IGNORED = ("MAX_ENTRIES", "CULL_FREQUENCY", "max_entries", "cull_frequency")
@@ -41,9 +41,7 @@ class TavolaCache(BaseCache):
         options = dict(params.get("OPTIONS", {}))
         for ignored in _IGNORED:
             options.pop(ignored, None)
-        if "max_size" not in options:
-            options.setdefault("capacity", CAPACITY)
-        self._table = Table(location or "django-cache", serializer="pickle", **options)
+        self._table = open_cache(location or "django-cache", serializer="pickle", **options)
 
     @property
     def table(self):

@@ -17,9 +17,8 @@ package; :func:`register` does the same by hand.
 from dogpile.cache import register_backend
 from dogpile.cache.api import NO_VALUE, BytesBackend
 
-from ._table import Table
+from ._open import open_cache
 
-CAPACITY = 64 << 20
 #: The arguments that are options of the table. Others are left to proxies of the region.
 _OPTIONS = ("capacity", "max_size", "shards", "mode", "group", "any_owner", "background")
 
@@ -33,9 +32,7 @@ class TavolaBackend(BytesBackend):
         self._lease = arguments.get("lock_timeout", 3600)
         name = arguments.get("name", "dogpile")
         options = {word: arguments[word] for word in _OPTIONS if word in arguments}
-        if "max_size" not in options:
-            options.setdefault("capacity", CAPACITY)
-        self._table = Table(name, **options)
+        self._table = open_cache(name, **options)
 
     @property
     def table(self):

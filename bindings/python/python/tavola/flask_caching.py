@@ -13,9 +13,8 @@ of 0 means that a key never expires. Values are pickled, except text, bytes, num
 
 from flask_caching.backends.base import BaseCache
 
-from ._table import Table
+from ._open import open_cache
 
-CAPACITY = 64 << 20
 _NEVER = float("inf")
 
 
@@ -27,9 +26,7 @@ class TavolaCache(BaseCache):
         super().__init__(default_timeout=default_timeout)
         self.ignore_errors = ignore_errors
         self.key_prefix = key_prefix or ""
-        if "max_size" not in options:
-            options.setdefault("capacity", CAPACITY)
-        self._table = Table(name, serializer="pickle", **options)
+        self._table = open_cache(name, serializer="pickle", **options)
 
     @classmethod
     def factory(cls, app, config, args, kwargs):

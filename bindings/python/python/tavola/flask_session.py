@@ -12,9 +12,9 @@ from flask.json.tag import TaggedJSONSerializer
 from flask.sessions import SessionInterface, SessionMixin
 from werkzeug.datastructures import CallbackDict
 
+from ._open import open_cache
 from ._table import Table
 
-CAPACITY = 64 << 20
 #: Bytes of randomness in the number of a session.
 ID_BYTES = 32
 
@@ -36,16 +36,15 @@ class TavolaSessions(SessionInterface):
     """Keeps the sessions of a Flask application in a table; see :mod:`tavola.flask_session`.
 
     table: a :class:`tavola.Table` or its name. prefix: of the keys. options: those of
-    :func:`tavola.open`; a capacity of 64 MiB if none is given.
+    :func:`tavola.open`; a capacity of 64 MiB if none is given. With ``durable="commit"`` and a
+    path, sessions survive a restart of the machine.
     """
 
     serializer = TaggedJSONSerializer()
 
     def __init__(self, table="sessions", prefix="session:", **options):
         if not isinstance(table, Table):
-            if "max_size" not in options:
-                options.setdefault("capacity", CAPACITY)
-            table = Table(table, **options)
+            table = open_cache(table, **options)
         self.table = table
         self.prefix = prefix
 

@@ -127,7 +127,7 @@ impl Table {
             let attributes = Attributes { expiry, flags };
             entries.push((key_of(key)?, value.as_slice(py), attributes));
         }
-        match entries.len() > SHORT {
+        match entries.len() > SHORT || self.waits_for_disk() {
             true => py.detach(|| self.write_all(&table, entries, &tags)),
             false => self.write_all(&table, entries, &tags),
         }
@@ -155,7 +155,7 @@ impl Table {
             }
             Ok(count)
         };
-        match slices.len() > SHORT {
+        match slices.len() > SHORT || self.waits_for_disk() {
             true => py.detach(remove),
             false => remove(),
         }

@@ -5,7 +5,7 @@
 
 use super::write::Write;
 use super::{Table, TagHandles};
-use crate::error::{OrRaise, bad_option};
+use crate::error::bad_option;
 use crate::text::key_of;
 use crate::time::expiry;
 use pyo3::prelude::*;
@@ -25,9 +25,7 @@ impl Table {
             let Some(entry) = self.entry(py, key)? else {
                 return Ok(None);
             };
-            // SAFETY: the write runs no Python code and keeps the lock.
-            let table = unsafe { self.lent(py)? };
-            let outcome = table.compare_and_remove(key, entry.token).or_raise(py)?;
+            let outcome = self.change(py, |table| table.compare_and_remove(key, entry.token))?;
             if outcome == CasOutcome::Swapped {
                 return Ok(Some(entry));
             }
@@ -160,11 +158,7 @@ impl Table {
     /// True
     fn delete_if(&self, key: Object<'_, '_>, token: u64) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
-        // SAFETY: the write runs no Python code and keeps the lock.
-        let table = unsafe { self.lent(py)? };
-        let outcome = table
-            .compare_and_remove(key, CasToken(token))
-            .or_raise(py)?;
+        let outcome = self.change(py, |table| table.compare_and_remove(key, CasToken(token)))?;
         Ok(outcome == CasOutcome::Swapped)
     }
 }

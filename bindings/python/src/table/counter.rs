@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::codec::COUNTER;
-use crate::error::{OrRaise, bad_option};
+use crate::error::bad_option;
 use crate::text::key_of;
 use crate::time::expiry;
 use pyo3::prelude::*;
@@ -17,7 +17,14 @@ struct Change<'a> {
     removes_zero: bool,
 }
 
-fn too_far() -> Error {
+/// Returns what `decr` adds.
+pub(super) fn negated(py: Python<'_>, by: i64) -> PyResult<i64> {
+    let why = "it is less than -(2^63 - 1)";
+    by.checked_neg().ok_or_else(|| bad_option(py, "by", why))
+}
+
+#[cold]
+pub(super) fn too_far() -> Error {
     Error::BadOption {
         option: "by",
         why: "the sum does not fit a signed 64-bit number".to_string(),
@@ -67,32 +74,35 @@ fn count_from(table: &tavola::Table, change: &Change<'_>) -> tavola::Result<i64>
     }
 }
 
+/// Changes a counter; a new one gets these flags.
+fn count_in(table: &tavola::Table, change: &Change<'_>, flags: u32) -> tavola::Result<i64> {
+    let attributes = Attributes {
+        flags,
+        ..change.attributes
+    };
+    let change = Change {
+        attributes,
+        ..*change
+    };
+    if change.initial != 0 {
+        return count_from(table, &change);
+    }
+    let options = NumberOptions {
+        attributes,
+        remove_zero: change.removes_zero,
+    };
+    table.add_number_with(change.key, change.by, options)
+}
+
 impl Table {
     fn count(&self, py: Python<'_>, change: &Change<'_>) -> PyResult<i64> {
-        // SAFETY: the write runs no Python code and keeps the lock.
-        let table = unsafe { self.lent(py)? };
-        let outcome = self.with_flags(table, change.attributes.flags, |flags| {
-            let attributes = Attributes {
-                flags,
-                ..change.attributes
-            };
-            let change = Change {
-                attributes,
-                ..*change
-            };
-            if change.initial != 0 {
-                return count_from(table, &change);
-            }
-            let options = NumberOptions {
-                attributes,
-                remove_zero: change.removes_zero,
-            };
-            table.add_number_with(change.key, change.by, options)
-        });
-        outcome.or_raise(py)
+        let flags = change.attributes.flags;
+        self.change(py, |table| {
+            self.with_flags(table, flags, |flags| count_in(table, change, flags))
+        })
     }
 
-    fn change<'a>(
+    fn change_of<'a>(
         key: &'a Bound<'_, PyAny>,
         (by, initial): (i64, i64),
         ttl: Option<&Bound<'_, PyAny>>,
@@ -129,7 +139,7 @@ impl Table {
         ttl: Option<&Bound<'_, PyAny>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let change = Self::change(key, (by, initial), ttl, remove_zero)?;
+        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
         self.count(key.py(), &change)
     }
 
@@ -148,11 +158,8 @@ impl Table {
         ttl: Option<&Bound<'_, PyAny>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let Some(by) = by.checked_neg() else {
-            let why = "it is less than -(2^63 - 1)";
-            return Err(bad_option(key.py(), "by", why));
-        };
-        let change = Self::change(key, (by, initial), ttl, remove_zero)?;
+        let by = negated(key.py(), by)?;
+        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
         self.count(key.py(), &change)
     }
 }

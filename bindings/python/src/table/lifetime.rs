@@ -1,11 +1,14 @@
 //! Calls about the handle and the table as a whole.
 
 use super::Table;
+use super::durable::waits;
 use crate::error::OrRaise;
+use crate::text::name_of;
 use crate::time::duration;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 #[pymethods]
 impl Table {
@@ -63,6 +66,7 @@ impl Table {
         let reopened = py.detach(|| table.reopened()).or_raise(py)?;
         let is_moved = reopened.is_some();
         if let Some(table) = reopened {
+            self.waits_for_disk.store(waits(&table), Ordering::Relaxed);
             let old = self.shared.with(py, |place| place.replace(Arc::new(table)));
             py.detach(|| drop(old));
         }
@@ -95,7 +99,11 @@ impl Table {
     /// >>> table["a"] = 1
     /// >>> table.copy_to("doc-backup")
     /// 1
-    fn copy_to(&self, py: Python<'_>, name: OsString) -> PyResult<u64> {
+    fn copy_to(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = name_of)] name: OsString,
+    ) -> PyResult<u64> {
         let table = self.shared(py)?;
         py.detach(|| table.copy_to(&name)).or_raise(py)
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod condition;
 mod counter;
+mod durable;
 mod fast;
 mod lifetime;
 mod open;
@@ -23,7 +24,7 @@ pub use transaction::Transaction;
 
 use crate::cell::LockedCell;
 use crate::codec::Serializer;
-use crate::error::refused;
+use crate::error::{OrRaise, refused};
 use crate::text::key_of;
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
@@ -41,6 +42,8 @@ pub struct Table {
     pub has_binary_keys: bool,
     /// Whether the table is known to have fixed lengths, and so no flags.
     has_no_flags: AtomicBool,
+    /// Whether a write waits for the disk.
+    waits_for_disk: AtomicBool,
     is_private: bool,
 }
 
@@ -65,6 +68,37 @@ impl Table {
             Some(table) => Ok(table),
             None => Err(closed(py)),
         }
+    }
+
+    /// Calls a function that changes the table, with the interpreter's lock unless it waits for the
+    /// disk.
+    #[inline]
+    pub fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&tavola::Table) -> tavola::Result<T> + Send,
+    ) -> PyResult<T> {
+        if self.waits_for_disk() {
+            return self.change_detached(py, change);
+        }
+        // SAFETY: the call runs no Python code and keeps the lock.
+        change(unsafe { self.lent(py)? }).or_raise(py)
+    }
+
+    /// Calls a function that changes the table, without the interpreter's lock.
+    #[cold]
+    pub fn change_detached<T: Send>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&tavola::Table) -> tavola::Result<T> + Send,
+    ) -> PyResult<T> {
+        let table = self.shared(py)?;
+        py.detach(|| change(&table)).or_raise(py)
+    }
+
+    #[inline(always)]
+    fn waits_for_disk(&self) -> bool {
+        self.waits_for_disk.load(Ordering::Relaxed)
     }
 
     /// Returns the flags that the table can store.

@@ -1,9 +1,11 @@
 //! How a table is made and opened.
 
 use super::Table;
+use super::durable::{durability, waits};
 use crate::cell::LockedCell;
 use crate::codec::serializer;
 use crate::error::{OrRaise, bad_option};
+use crate::text::name_of;
 use crate::time::duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,6 +36,7 @@ struct Given<'py> {
     serializer: Option<Bound<'py, PyAny>>,
     binary_keys: bool,
     lock_timeout: Option<Bound<'py, PyAny>>,
+    durable: Option<Bound<'py, PyAny>>,
 }
 
 impl Given<'_> {
@@ -67,6 +70,9 @@ impl Given<'_> {
         {
             options = options.ttl(ttl);
         }
+        if let Some(given) = &self.durable {
+            options = options.durable(durability(given)?);
+        }
         Ok(options)
     }
 
@@ -97,7 +103,11 @@ impl Given<'_> {
 impl Table {
     #[new]
     #[pyo3(signature = (name, **options))]
-    fn new(py: Python<'_>, name: OsString, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = name_of)] name: OsString,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let empty = PyDict::new(py);
         let given: Given<'_> = options.unwrap_or(&empty).extract()?;
         let table = given.open(py, &name)?;
@@ -106,6 +116,7 @@ impl Table {
             table.set_lock_timeout(limit).or_raise(py)?;
         }
         Ok(Self {
+            waits_for_disk: AtomicBool::new(waits(&table)),
             shared: LockedCell::new(Some(Arc::new(table))),
             serializer: serializer(py, given.serializer.as_ref())?,
             has_binary_keys: given.binary_keys,

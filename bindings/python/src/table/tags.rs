@@ -1,7 +1,6 @@
 //! Tags: keys that are invalidated together.
 
 use super::Table;
-use crate::error::OrRaise;
 use crate::text::{bytes_of, key_of};
 use pyo3::prelude::*;
 use tavola::Tags;
@@ -23,13 +22,11 @@ impl TagHandles {
         }
         let py = given.py();
         if let Some(name) = bytes_of(given)? {
-            // SAFETY: the call runs no Python code and keeps the lock.
-            return unsafe { table.lent(py)? }.fetch_tags(&[name]).or_raise(py);
+            return table.change(py, |table| table.fetch_tags(&[name]));
         }
         let names: Vec<Bound<'_, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
         let names: Vec<&[u8]> = names.iter().map(key_of).collect::<PyResult<_>>()?;
-        // SAFETY: the call runs no Python code and keeps the lock.
-        unsafe { table.lent(py)? }.fetch_tags(&names).or_raise(py)
+        table.change(py, |table| table.fetch_tags(&names))
     }
 }
 
@@ -62,7 +59,6 @@ impl Table {
     /// (True, None)
     fn invalidate(&self, tag: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (py, name) = (tag.py(), key_of(tag)?);
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.invalidate_tag(name).or_raise(py)
+        self.change(py, |table| table.invalidate_tag(name))
     }
 }

@@ -1,9 +1,10 @@
 //! Transactions: the native half. `python/tavola/_transaction.py` runs them again after a conflict.
 
+use super::counter::{negated, too_far};
 use super::{Table, TagHandles};
 use crate::cell::LockedCell;
 use crate::codec::COUNTER;
-use crate::error::{OrRaise, bad_option, exception, refused};
+use crate::error::{OrRaise, exception, refused};
 use crate::text::key_of;
 use crate::time::expiry;
 use pyo3::exceptions::PyKeyError;
@@ -178,14 +179,6 @@ impl Transaction {
 }
 
 #[cold]
-fn too_far() -> Error {
-    Error::BadOption {
-        option: "by",
-        why: "the sum does not fit a signed 64-bit number".to_string(),
-    }
-}
-
-#[cold]
 fn ended(py: Python<'_>) -> PyErr {
     refused(py, "CLOSED", "the transaction has ended; begin another one")
 }
@@ -352,10 +345,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let Some(by) = by.checked_neg() else {
-            let why = "it is less than -(2^63 - 1)";
-            return Err(bad_option(key.py(), "by", why));
-        };
+        let by = negated(key.py(), by)?;
         self.count(key, (by, initial), ttl, remove_zero)
     }
 
@@ -439,7 +429,8 @@ impl Transaction {
     #[pyo3(name = "_commit")]
     fn commit(&self, py: Python<'_>) -> PyResult<bool> {
         let open = self.take_open(py)?;
-        let outcome = match open.transaction.changes() > SHORT {
+        let is_long = open.transaction.changes() > SHORT || self.table.get().waits_for_disk();
+        let outcome = match is_long {
             true => py.detach(|| open.commit()),
             false => open.commit(),
         };

@@ -19,8 +19,8 @@ impl Table {
     /// (5, 'alice')
     fn uid_of(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let (py, key) = (key.py(), key_of(key)?);
-        // SAFETY: the call runs no Python code and keeps the lock.
-        let uid = unsafe { self.lent(py)? }.uid_of(key).or_raise(py)?;
+        // A key without a uid gets one.
+        let uid = self.change(py, |table| table.uid_of(key))?;
         Ok(uid.map(Hint::to_bits))
     }
 
@@ -73,9 +73,6 @@ impl Table {
     /// >>> table.delete_by_uid(table.uid_of("alice"))
     /// True
     fn delete_by_uid(&self, py: Python<'_>, uid: u64) -> PyResult<bool> {
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }
-            .remove_by_uid(Hint::from_bits(uid))
-            .or_raise(py)
+        self.change(py, |table| table.remove_by_uid(Hint::from_bits(uid)))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Table, TagHandles};
 use crate::codec::Encoded;
-use crate::error::OrRaise;
 use crate::text::{bytes_of, key_of};
 use crate::time::{duration, expiry};
 use pyo3::exceptions::PyTypeError;
@@ -28,12 +27,9 @@ impl Table {
     #[inline]
     pub fn store(&self, py: Python<'_>, write: &Write<'_>) -> PyResult<Stored> {
         if write.value.len() >= LARGE {
-            let table = self.shared(py)?;
-            return py.detach(|| self.store_in(&table, write)).or_raise(py);
+            return self.change_detached(py, |table| self.store_in(table, write));
         }
-        // SAFETY: the write runs no Python code and keeps the lock.
-        let table = unsafe { self.lent(py)? };
-        self.store_in(table, write).or_raise(py)
+        self.change(py, |table| self.store_in(table, write))
     }
 
     #[inline]
@@ -190,8 +186,7 @@ impl Table {
     fn append(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<bool> {
         let (py, more) = (key.py(), self.more(value)?);
         let (key, more) = (key_of(key)?, more.as_slice(py));
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.append(key, more).or_raise(py)
+        self.change(py, |table| table.append(key, more))
     }
 
     /// Prepend ``str`` or ``bytes`` to the value of a key. Return false if the key is missing.
@@ -204,8 +199,7 @@ impl Table {
     fn prepend(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<bool> {
         let (py, more) = (key.py(), self.more(value)?);
         let (key, more) = (key_of(key)?, more.as_slice(py));
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.prepend(key, more).or_raise(py)
+        self.change(py, |table| table.prepend(key, more))
     }
 
     /// Remove a key. Return whether it existed.
@@ -217,8 +211,7 @@ impl Table {
     /// (True, False)
     pub fn delete(&self, key: Object<'_, '_>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.remove(key).or_raise(py)
+        self.change(py, |table| table.remove(key))
     }
 
     /// Change the TTL of a key to so many seconds; ``None`` means that it never expires. Return
@@ -235,8 +228,7 @@ impl Table {
             true => Expiry::Never,
             false => duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After),
         };
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.touch(key, expiry).or_raise(py)
+        self.change(py, |table| table.touch(key, expiry))
     }
 
     /// Remove the TTL of a key. Return false if the key is missing.
@@ -248,8 +240,7 @@ impl Table {
     /// (True, None)
     fn persist(&self, key: Object<'_, '_>) -> PyResult<bool> {
         let (py, key) = (key.py(), key_of(key)?);
-        // SAFETY: the write runs no Python code and keeps the lock.
-        unsafe { self.lent(py)? }.persist(key).or_raise(py)
+        self.change(py, |table| table.persist(key))
     }
 
     /// Return the value of a key, or the default, and change its TTL in the same step.
@@ -271,11 +262,7 @@ impl Table {
             true => Expiry::Never,
             false => duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After),
         };
-        // SAFETY: the write runs no Python code and keeps the lock.
-        let found = unsafe { self.lent(py)? }
-            .get_and_touch(key, expiry)
-            .or_raise(py)?;
-        match found {
+        match self.change(py, |table| table.get_and_touch(key, expiry))? {
             None => Ok(default),
             Some(entry) => {
                 let flags = entry.attributes.flags;

@@ -1,5 +1,5 @@
-// Many keys in one call. More than TVL_SHORT_BATCH keys run without the GVL, so the strings are
-// then frozen copies, which share their bytes with the originals.
+// Many keys in one call. More than TVL_SHORT_BATCH keys run without the GVL, and so do writes that
+// wait for the disk. Then the strings are frozen copies, which share their bytes with the originals.
 
 #include "tavola_ruby.h"
 
@@ -15,9 +15,9 @@ static VALUE kept(VALUE string, bool is_long) {
   return is_long ? rb_str_new_frozen(string) : string;
 }
 
-static key_list list_keys(VALUE keys) {
+static key_list list_keys(VALUE keys, bool waits) {
   key_list list = {(size_t)RARRAY_LEN(keys), rb_ary_dup(keys), Qnil, NULL};
-  bool is_long = list.count > TVL_SHORT_BATCH;
+  bool is_long = waits || list.count > TVL_SHORT_BATCH;
   list.keys = rb_alloc_tmp_buffer(&list.room, (long)(list.count * sizeof *list.keys + 1));
   for (size_t i = 0; i < list.count; i++) {
     VALUE key = kept(tvl_key(RARRAY_AREF(list.strings, (long)i)), is_long);
@@ -47,16 +47,6 @@ typedef struct {
   uint64_t removed;
 } bulk;
 
-static void run(bulk *call, void *(*work)(void *), size_t count) {
-  if (count <= TVL_SHORT_BATCH) {
-    work(call);
-    return;
-  }
-  tvl_enter(call->handle);
-  tvl_without_gvl(work, call);
-  tvl_leave(call->handle);
-}
-
 // What was read of a key, before its bytes.
 typedef struct {
   size_t index, len;
@@ -76,6 +66,20 @@ static void *work_get(void *user) {
   call->status = tavola_get_many_entries(call->handle->table, call->list->keys, call->list->count,
                                          add_found, &call->arena);
   return NULL;
+}
+
+static void run(VALUE self, bulk *call, void *(*work)(void *), size_t count) {
+  if (work != work_get && call->handle->waits) {
+    tvl_wait_for_disk(self, call->handle, work, call);
+    return;
+  }
+  if (count <= TVL_SHORT_BATCH) {
+    work(call);
+    return;
+  }
+  tvl_enter(call->handle);
+  tvl_without_gvl(work, call);
+  tvl_leave(call->handle);
 }
 
 typedef struct {
@@ -111,10 +115,10 @@ static VALUE free_arena(VALUE user) {
 // Returns a hash of the keys that exist, by the keys as they were given.
 static VALUE get_multi(int argc, VALUE *argv, VALUE self, bool is_bytes) {
   VALUE keys = rb_funcall(rb_ary_new_from_values(argc, argv), rb_intern("flatten"), 0);
-  key_list list = list_keys(keys);
+  key_list list = list_keys(keys, false);
   bulk call = {.handle = tvl_handle_of(self), .list = &list};
   decoding one = {self, &call, keys, rb_hash_new(), is_bytes};
-  run(&call, work_get, list.count);
+  run(self, &call, work_get, list.count);
   VALUE found = rb_ensure(decode_all, (VALUE)&one, free_arena, (VALUE)&one);
   rb_free_tmp_buffer(&list.room);
   RB_GC_GUARD(list.strings);
@@ -185,7 +189,8 @@ static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
   // A copy, which no other thread can make longer meanwhile.
   pairs = rb_hash_dup(rb_Hash(pairs));
   size_t count = RHASH_SIZE(pairs);
-  preparing one = {.handle = tvl_handle_of(self), .is_long = count > TVL_SHORT_BATCH};
+  preparing one = {.handle = tvl_handle_of(self)};
+  one.is_long = one.handle->waits || count > TVL_SHORT_BATCH;
   tvl_attributes_of(ttl_of(given), 0, &one.common);
   one.is_fixed = tvl_is_fixed(one.handle) && one.common.ttl_ms == 0;
   one.strings = rb_ary_new_capa((long)count * 2);
@@ -200,7 +205,7 @@ static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
   else call.set.entries = one.entries;
   uint64_t waited = 0;
   do {
-    run(&call, work_set, count);
+    run(self, &call, work_set, count);
   } while (call.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, one.handle, &waited));
   rb_free_tmp_buffer(&rooms[0]);
   rb_free_tmp_buffer(&rooms[1]);
@@ -224,12 +229,12 @@ static void *work_remove(void *user) {
 
 static VALUE table_delete_multi(int argc, VALUE *argv, VALUE self) {
   VALUE keys = rb_funcall(rb_ary_new_from_values(argc, argv), rb_intern("flatten"), 0);
-  key_list list = list_keys(keys);
+  key_list list = list_keys(keys, tvl_handle_of(self)->waits);
   bulk call = {.handle = tvl_handle_of(self), .list = &list};
   uint64_t waited = 0;
   if (list.count >= UINT32_MAX) rb_raise(rb_eArgError, "too many keys");
   do {
-    run(&call, work_remove, list.count);
+    run(self, &call, work_remove, list.count);
   } while (call.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, call.handle, &waited));
   rb_free_tmp_buffer(&list.room);
   RB_GC_GUARD(list.strings);
@@ -252,7 +257,7 @@ static VALUE table_delete_prefix(VALUE self, VALUE prefix) {
   call.prefix = RSTRING_PTR(prefix);
   call.len = (size_t)RSTRING_LEN(prefix);
   do {
-    run(&call, work_remove_prefix, SIZE_MAX);
+    run(self, &call, work_remove_prefix, SIZE_MAX);
   } while (call.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, call.handle, &waited));
   RB_GC_GUARD(prefix);
   tvl_check(call.status);
@@ -269,7 +274,7 @@ static VALUE table_clear(VALUE self) {
   bulk call = {.handle = tvl_handle_of(self)};
   uint64_t waited = 0;
   do {
-    run(&call, work_clear, SIZE_MAX);
+    run(self, &call, work_clear, SIZE_MAX);
   } while (call.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, call.handle, &waited));
   tvl_check(call.status);
   return self;

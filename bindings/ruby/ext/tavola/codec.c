@@ -174,6 +174,11 @@ void tvl_encode(tvl_handle *handle, VALUE value, tvl_encoded *out) {
   } else {
     encode_object(handle, value, out);
   }
+  if (RB_UNLIKELY(handle->waits) && !NIL_P(out->keep)) {
+    // Another thread may change the string while the write waits for the disk.
+    out->keep = rb_str_new_frozen(out->keep);
+    out->data = RSTRING_PTR(out->keep);
+  }
 }
 
 // The kind of these flags. The low 16 bits belong to leases.

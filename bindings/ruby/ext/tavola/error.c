@@ -39,6 +39,10 @@ static struct {
     {TAVOLA_ERR_COMPUTE, "NotComputedError", 0},
     {TAVOLA_ERR_BUSY, "BusyError", 0},
     {TAVOLA_ERR_TOO_MANY_CHANGES, "TooManyChangesError", 0},
+    {TAVOLA_ERR_NOT_DURABLE, "NotDurableError", 0},
+    {TAVOLA_ERR_KEY_TOO_LONG, "KeyTooLongError", 0},
+    {TAVOLA_ERR_DAMAGED_JOURNAL, "DamagedJournalError", 0},
+    {TAVOLA_ERR_IN_USE_ELSEWHERE, "InUseElsewhereError", 0},
     {TAVOLA_CONFLICT, "ConflictError", 0},
 };
 

@@ -1,5 +1,6 @@
 // Opening and closing tables, and the Ruby object that holds one.
 
+#include <sys/stat.h>
 #include "tavola_ruby.h"
 
 static void mark(void *user) {
@@ -37,11 +38,22 @@ tvl_handle *tvl_handle_of(VALUE self) {
 
 void tvl_enter(tvl_handle *handle) { handle->users++; }
 
+static void *close_now(void *user) {
+  tavola_close(user);
+  return NULL;
+}
+
+// The thread of a durable table may be writing to the disk, and is waited for.
 void tvl_leave(tvl_handle *handle) {
   handle->users--;
   if (handle->is_closing && handle->users == 0) {
-    tavola_close(handle->table);
+    tavola_table *table = handle->table;
     handle->table = NULL;
+    if (handle->is_durable) {
+      tvl_without_gvl(close_now, table);
+    } else {
+      tavola_close(table);
+    }
   }
 }
 
@@ -81,11 +93,12 @@ enum {
   OPT_ANY_OWNER,
   OPT_GROUP_ID,
   OPT_LOCK_TIMEOUT,
+  OPT_DURABLE,
   OPT_COUNT
 };
 
 static ID option_ids[OPT_COUNT];
-static VALUE sym_marshal;
+static VALUE sym_marshal, sym_commit, sym_os;
 
 typedef struct {
   tavola_options options;
@@ -110,6 +123,28 @@ static void read_serializer(VALUE serializer, opening *how) {
   }
 }
 
+static bool is_word(VALUE value, VALUE symbol) {
+  return value == symbol || (RB_TYPE_P(value, T_STRING) && rb_str_intern(value) == symbol);
+}
+
+// `durable:` is :commit, :os, or a number of seconds.
+static void read_durable(VALUE value, tavola_options *options) {
+  if (is_word(value, sym_commit)) {
+    options->durable = TAVOLA_DURABLE_COMMIT;
+  } else if (is_word(value, sym_os)) {
+    options->durable = TAVOLA_DURABLE_OS;
+  } else if (RTEST(rb_obj_is_kind_of(value, rb_cNumeric))) {
+    uint64_t ms = tvl_ms(value, "durable");
+    if (ms == 0 || ms > UINT32_MAX) {
+      rb_raise(rb_eArgError, "durable must be more than 0 seconds, and at most 49 days");
+    }
+    options->durable = TAVOLA_DURABLE_WITHIN;
+    options->sync_ms = (uint32_t)ms;
+  } else {
+    rb_raise(rb_eArgError, "durable is nil, :commit, :os, or a number of seconds");
+  }
+}
+
 static void read_options(VALUE given, opening *how) {
   VALUE values[OPT_COUNT];
   how->options = (tavola_options)TAVOLA_INIT(tavola_options);
@@ -127,6 +162,7 @@ static void read_options(VALUE given, opening *how) {
     tvl_attributes_of(values[OPT_TTL], 0, &attributes);
     if (attributes.ttl_ms > 0) how->options.ttl_ms = (uint64_t)attributes.ttl_ms;
   }
+  if (GIVEN(OPT_DURABLE)) read_durable(values[OPT_DURABLE], &how->options);
   how->busy_ms = GIVEN(OPT_LOCK_TIMEOUT) ? tvl_ms(values[OPT_LOCK_TIMEOUT], "lock_timeout")
                                          : TVL_FOREVER;
 #undef GIVEN
@@ -148,14 +184,54 @@ static tavola_status open_private(const char *name, const tavola_options *option
 
 static VALUE close_table(VALUE self);
 
+typedef struct {
+  open_fn open;
+  const char *path;
+  const tavola_options *options;
+  tvl_handle *handle;
+  tavola_status status;
+} open_call;
+
+static void *open_now(void *user) {
+  open_call *call = user;
+  call->status = call->open(call->path, call->options, &call->handle->table);
+  return NULL;
+}
+
+// Notes whether the table is durable. Nothing is asked of others, as that would map them. A handle
+// that was opened with another policy than :commit is taken to have that one, which it has not if
+// the table is stricter; then its writes keep the GVL.
+static void note_durability(tvl_handle *handle, int32_t policy) {
+  struct stat found;
+  const char *path = tavola_path(handle->table);
+  handle->is_durable = stat(path, &found) == 0 && S_ISDIR(found.st_mode) &&
+                       tavola_is_durable(handle->table);
+  handle->policy = policy;
+  handle->waits = handle->is_durable && !tavola_is_read_only(handle->table) &&
+                  (policy == TAVOLA_DURABLE_NONE || policy == TAVOLA_DURABLE_COMMIT);
+}
+
+// Opens a table. To rebuild a durable one may take seconds; its name is a path.
+static void open_into(tvl_handle *handle, open_fn open, VALUE name, const tavola_options *options) {
+  open_call call = {open, NULL, options, handle, TAVOLA_OK};
+  if (!NIL_P(name)) {
+    name = rb_str_new_frozen(rb_get_path(name));
+    call.path = StringValueCStr(name);
+  }
+  bool is_path = call.path != NULL && strchr(call.path, '/') != NULL;
+  if (is_path) {
+    tvl_blocking(open_now, &call);
+  } else {
+    open_now(&call);
+  }
+  RB_GC_GUARD(name);
+  tvl_check(call.status);
+  if (is_path) note_durability(handle, options->durable);
+}
+
 static VALUE open_with(VALUE class, open_fn open, VALUE name, VALUE given) {
   opening how;
-  const char *path = NULL;
   read_options(NIL_P(given) ? rb_hash_new() : given, &how);
-  if (!NIL_P(name)) {
-    name = rb_get_path(name);
-    path = StringValueCStr(name);
-  }
   tvl_handle *handle;
   VALUE self = TypedData_Make_Struct(class, tvl_handle, &tvl_table_type, handle);
   handle->kind = how.kind;
@@ -163,9 +239,8 @@ static VALUE open_with(VALUE class, open_fn open, VALUE name, VALUE given) {
   handle->busy_ms = how.busy_ms;
   RB_OBJ_WRITE(self, &handle->serializer, how.serializer);
   handle->spare = Qnil;
-  tvl_check(open(path, &how.options, &handle->table));
+  open_into(handle, open, name, &how.options);
   tvl_check(tavola_set_lock_timeout(handle->table, TVL_BUSY_MS));
-  RB_GC_GUARD(name);
   return rb_block_given_p() ? rb_ensure(rb_yield, self, close_table, self) : self;
 }
 
@@ -238,6 +313,7 @@ static VALUE table_refresh(VALUE self) {
   tvl_check(tavola_refresh(&handle->table, &has_moved));
   if (has_moved) {
     handle->fixed = -1;
+    note_durability(handle, handle->policy);
     tvl_check(tavola_set_lock_timeout(handle->table, TVL_BUSY_MS));
   }
   return TVL_BOOL(has_moved);
@@ -247,10 +323,12 @@ void tvl_init_handle(void) {
   static const char *const names[OPT_COUNT] = {
       "capacity",     "max_size", "ttl",        "serializer", "mode",      "shards",   "fixed_key",
       "fixed_value",  "versions", "background", "core_dumps", "any_owner", "group_id",
-      "lock_timeout",
+      "lock_timeout", "durable",
   };
   for (int i = 0; i < OPT_COUNT; i++) option_ids[i] = rb_intern(names[i]);
   sym_marshal = ID2SYM(rb_intern("marshal"));
+  sym_commit = ID2SYM(rb_intern("commit"));
+  sym_os = ID2SYM(rb_intern("os"));
   tvl_table_class = rb_define_class_under(tvl_module, "Table", rb_cObject);
   rb_gc_register_mark_object(tvl_table_class);
   rb_undef_alloc_func(tvl_table_class);

@@ -27,6 +27,7 @@ static const rb_data_type_t lease_type = {
 
 typedef struct {
   tavola_lease_options options;
+  tavola_buffer *buffer;
   tavola_leased leased;
   tavola_lease *lease;
 } asking;
@@ -35,14 +36,20 @@ typedef struct {
 
 static VALUE ask_long(VALUE self, VALUE key, size_t capacity, asking *ask);
 
+static tavola_status call_ask(const tavola_table *table, const tvl_call *call) {
+  asking *ask = call->out;
+  return tavola_get_or_lease(table, call->key, call->key_len, &ask->options, ask->buffer,
+                             &ask->leased, &ask->lease);
+}
+
 static tavola_status ask_once(VALUE self, tvl_handle *handle, VALUE key, tavola_buffer *buffer,
                               asking *ask) {
-  tavola_status status;
+  tvl_call call = TVL_CALL(key);
+  call.out = ask;
+  ask->buffer = buffer;
   ask->lease = NULL;
   ask->leased = (tavola_leased)TAVOLA_INIT(tavola_leased);
-  TVL_WRITE(self, handle, status,
-            tavola_get_or_lease(handle->table, TVL_BYTES(key), &ask->options, buffer, &ask->leased,
-                                &ask->lease));
+  tavola_status status = tvl_write(self, handle, call_ask, &call);
   RB_GC_GUARD(key);
   return status;
 }
@@ -117,12 +124,12 @@ static uint64_t ms_or(VALUE seconds, uint64_t otherwise, const char *what) {
 // get_or_lease(key, fresh, stale, lease, early): seconds, or nil.
 static VALUE table_get_or_lease(VALUE self, VALUE key, VALUE fresh, VALUE stale, VALUE lease,
                                 VALUE early) {
-  asking ask = {TAVOLA_INIT(tavola_lease_options), TAVOLA_INIT(tavola_leased), NULL};
+  asking ask = {.options = TAVOLA_INIT(tavola_lease_options)};
   ask.options.fresh_ms = ms_or(fresh, TVL_FOREVER, "ttl");
   ask.options.stale_ms = ms_or(stale, 0, "stale");
   ask.options.lease_ms = ms_or(lease, 0, "lease");
   ask.options.early_beta = NIL_P(early) ? 0 : NUM2DBL(early);
-  return ask_short(self, tvl_key(key), &ask);
+  return ask_short(self, tvl_write_key(tvl_handle_of(self), key), &ask);
 }
 
 static lease_handle *lease_of(VALUE self) {
@@ -132,17 +139,21 @@ static lease_handle *lease_of(VALUE self) {
   return handle;
 }
 
+static tavola_status call_fill(const tavola_table *table, const tvl_call *call) {
+  return tavola_lease_fill_with(call->out, call->data, call->len, (uint32_t)call->number,
+                                call->how);
+}
+
 // fill(table, value, tags): true if the value was stored.
 static VALUE lease_fill(VALUE self, VALUE table, VALUE value, VALUE tags) {
   tvl_handle *handle = tvl_handle_of(table);
   tavola_tags room;
   tvl_encoded encoded;
-  tavola_status status;
   const tavola_tags *given = tvl_tags_of(table, handle, tags, &room);
   tvl_encode(handle, value, &encoded);
-  TVL_WRITE(table, handle, status,
-            tavola_lease_fill_with(lease_of(self)->lease, encoded.data, encoded.len, encoded.flags,
-                                   given));
+  tvl_call call = {.data = encoded.data, .len = encoded.len, .number = encoded.flags,
+                   .how = given, .out = lease_of(self)->lease};
+  tavola_status status = tvl_write(table, handle, call_fill, &call);
   RB_GC_GUARD(encoded.keep);
   RB_GC_GUARD(value);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);

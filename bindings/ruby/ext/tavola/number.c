@@ -33,14 +33,34 @@ static bool parse(const char *text, size_t len, int64_t *number) {
   return true;
 }
 
+// The calls of the library, with their arguments in a `tvl_call`.
+static tavola_status call_add(const tavola_table *table, const tvl_call *call) {
+  return tavola_add_number_with(table, call->key, call->key_len, (int64_t)call->number, call->how,
+                                call->out);
+}
+
+static tavola_status call_store(const tavola_table *table, const tvl_call *call) {
+  return tavola_store(table, call->key, call->key_len, call->data, call->len, call->how, NULL);
+}
+
+static tavola_status call_incr(const tavola_table *table, const tvl_call *call) {
+  return tavola_incr_with(table, call->key, call->key_len, call->number, call->initial, call->how,
+                          call->out);
+}
+
+static tavola_status call_decr(const tavola_table *table, const tvl_call *call) {
+  return tavola_decr_with(table, call->key, call->key_len, call->number, call->initial, call->how,
+                          call->out);
+}
+
 // A key that does not exist counts as 0, and the library does it in one step.
 static int64_t add(VALUE self, VALUE key, counting *count) {
-  tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
   int64_t now = 0;
-  TVL_WRITE(self, handle, status,
-            tavola_add_number_with(handle->table, TVL_BYTES(key), count->by, &count->options,
-                                   &now));
+  tvl_call call = TVL_CALL(key);
+  call.number = (uint64_t)count->by;
+  call.how = &count->options;
+  call.out = &now;
+  tavola_status status = tvl_write(self, tvl_handle_of(self), call_add, &call);
   RB_GC_GUARD(key);
   tvl_check(status);
   return now;
@@ -66,9 +86,11 @@ static int64_t add_from(VALUE self, VALUE key, counting *count) {
       return add(self, key, count);  // Fails with the library's reason.
     }
     now = sum_of(now, count->by);
-    int len = snprintf(text, sizeof text, "%lld", (long long)now);
-    TVL_WRITE(self, handle, status,
-              tavola_store(handle->table, TVL_BYTES(key), text, (size_t)len, &how, NULL));
+    tvl_call call = TVL_CALL(key);
+    call.data = text;
+    call.len = (size_t)snprintf(text, sizeof text, "%lld", (long long)now);
+    call.how = &how;
+    status = tvl_write(self, handle, call_store, &call);
     RB_GC_GUARD(key);
     if (tvl_check(status) == TAVOLA_OK) return now;
   }
@@ -90,7 +112,7 @@ static VALUE count_by(int argc, VALUE *argv, VALUE self, bool is_down) {
   count.options.remove_zero = GIVEN(KW_REMOVE_ZERO) && RTEST(keywords[KW_REMOVE_ZERO]);
 #undef GIVEN
   count.options.attributes = &count.attributes;
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   bool is_plain = count.initial == 0;
   if (!is_plain && count.options.remove_zero) {
     rb_raise(rb_eArgError, "initial: and remove_zero: exclude each other");
@@ -112,16 +134,15 @@ static VALUE table_count_unsigned(VALUE self, VALUE key, VALUE by, VALUE is_down
                                   VALUE ttl) {
   tvl_handle *handle = tvl_handle_of(self);
   tavola_attributes attributes;
-  tavola_status status;
   uint64_t amount = NUM2ULL(by), now = 0, first = NIL_P(initial) ? 0 : NUM2ULL(initial);
   tvl_attributes_of(ttl, TVL_FLAGS_INTEGER, &attributes);
-  key = tvl_key(key);
-  const uint64_t *given = NIL_P(initial) ? NULL : &first;
-  TVL_WRITE(self, handle, status,
-            RTEST(is_down) ? tavola_decr_with(handle->table, TVL_BYTES(key), amount, given,
-                                              &attributes, &now)
-                           : tavola_incr_with(handle->table, TVL_BYTES(key), amount, given,
-                                              &attributes, &now));
+  key = tvl_write_key(handle, key);
+  tvl_call call = TVL_CALL(key);
+  call.number = amount;
+  call.initial = NIL_P(initial) ? NULL : &first;
+  call.how = &attributes;
+  call.out = &now;
+  tavola_status status = tvl_write(self, handle, RTEST(is_down) ? call_decr : call_incr, &call);
   RB_GC_GUARD(key);
   return tvl_check(status) == TAVOLA_OK ? ULL2NUM(now) : Qnil;
 }

@@ -7,14 +7,36 @@
 // The most room that a table keeps for the next read.
 #define MOST_SPARE (256 * 1024)
 
+// Where a read that changes the time puts what it has found.
+typedef struct {
+  tavola_buffer *buffer;
+  tavola_attributes *has;
+  uint64_t *token;
+} touched;
+
+static tavola_status call_touch(const tavola_table *table, const tvl_call *call) {
+  touched *to = call->out;
+  return tavola_get_and_touch(table, call->key, call->key_len, call->how, to->buffer, to->has,
+                              to->token);
+}
+
 // Reads a value into `buffer`.
-static tavola_status read_into(tvl_handle *handle, VALUE key, tavola_buffer *buffer,
+static tavola_status read_into(VALUE self, tvl_handle *handle, VALUE key, tavola_buffer *buffer,
                                const tavola_attributes *touch, tavola_attributes *has,
                                uint64_t *token) {
+  uint64_t waited = 0;
+  tavola_status status;
   if (RB_UNLIKELY(touch != NULL)) {
-    return tavola_get_and_touch(handle->table, TVL_BYTES(key), touch, buffer, has, token);
+    touched to = {buffer, has, token};
+    tvl_call call = TVL_CALL(key);
+    call.how = touch;
+    call.out = &to;
+    return tvl_write(self, handle, call_touch, &call);
   }
-  return tavola_get_entry(handle->table, TVL_BYTES(key), buffer, has, token);
+  do {
+    status = tavola_get_entry(handle->table, TVL_BYTES(key), buffer, has, token);
+  } while (RB_UNLIKELY(status == TAVOLA_ERR_BUSY) && tvl_busy_again(self, handle, &waited));
+  return status;
 }
 
 // The next long value probably has about the length of the last one.
@@ -49,8 +71,7 @@ static VALUE read_long(VALUE self, tvl_handle *handle, VALUE key, size_t capacit
   for (;;) {
     VALUE string = take_room(handle, &capacity);
     tavola_buffer buffer = TAVOLA_BUFFER(RSTRING_PTR(string), capacity);
-    tavola_status status;
-    TVL_WRITE(self, handle, status, read_into(handle, key, &buffer, touch, has, token));
+    tavola_status status = read_into(self, handle, key, &buffer, touch, has, token);
     if (status == TAVOLA_ERR_TOO_SMALL) {
       capacity = buffer.len;
       continue;
@@ -80,8 +101,7 @@ VALUE tvl_read(VALUE self, tvl_handle *handle, VALUE key, const tavola_attribute
   }
   char bytes[SHORT];
   tavola_buffer buffer = TAVOLA_BUFFER(bytes, sizeof bytes);
-  tavola_status status;
-  TVL_WRITE(self, handle, status, read_into(handle, key, &buffer, touch, has, token));
+  tavola_status status = read_into(self, handle, key, &buffer, touch, has, token);
   if (RB_LIKELY(status == TAVOLA_OK)) return tvl_decode(handle, has->flags, bytes, buffer.len);
   if (status == TAVOLA_ERR_TOO_SMALL) {
     return read_long(self, handle, key, buffer.len, touch, has, token);
@@ -213,7 +233,7 @@ static VALUE table_get_and_touch(VALUE self, VALUE key, VALUE ttl) {
   tvl_handle *handle = tvl_handle_of(self);
   tavola_attributes touch, has = TAVOLA_INIT(tavola_attributes);
   tvl_attributes_of(ttl, 0, &touch);
-  key = tvl_key(key);
+  key = tvl_write_key(handle, key);
   VALUE value = tvl_read(self, handle, key, &touch, &has, NULL);
   RB_GC_GUARD(key);
   return value == Qundef ? Qnil : value;

@@ -13,21 +13,29 @@ static const rb_data_type_t tags_type = {
         RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
 };
 
+// The calls of the library, with their arguments in a `tvl_call`.
+static tavola_status call_fetch(const tavola_table *table, const tvl_call *call) {
+  return tavola_fetch_tags(table, call->how, (size_t)call->number, call->out);
+}
+
+static tavola_status call_invalidate(const tavola_table *table, const tvl_call *call) {
+  return tavola_invalidate_tag(table, call->key, call->key_len);
+}
+
 // Fetches the handles of tags by their names.
 static void fetch(VALUE self, VALUE names, tavola_tags *tags) {
   tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
   names = rb_ary_dup(names);
   long count = RARRAY_LEN(names);
   VALUE room;
   tavola_bytes *bytes = ALLOCV_N(tavola_bytes, room, count + 1);
   for (long i = 0; i < count; i++) {
-    rb_ary_store(names, i, tvl_key(RARRAY_AREF(names, i)));
+    rb_ary_store(names, i, tvl_write_key(handle, RARRAY_AREF(names, i)));
     bytes[i] = (tavola_bytes){TVL_BYTES(RARRAY_AREF(names, i))};
   }
   *tags = (tavola_tags)TAVOLA_INIT(tavola_tags);
-  TVL_WRITE(self, handle, status,
-            tavola_fetch_tags(handle->table, bytes, (size_t)count, tags));
+  tvl_call call = {.how = bytes, .number = (uint64_t)count, .out = tags};
+  tavola_status status = tvl_write(self, handle, call_fetch, &call);
   RB_GC_GUARD(names);
   ALLOCV_END(room);
   tvl_check(status);
@@ -91,9 +99,9 @@ static VALUE table_invalidate(int argc, VALUE *argv, VALUE self) {
   rb_check_arity(argc, 1, UNLIMITED_ARGUMENTS);
   for (int i = 0; i < argc; i++) {
     tvl_handle *handle = tvl_handle_of(self);
-    VALUE name = tvl_key(argv[i]);
-    tavola_status status;
-    TVL_WRITE(self, handle, status, tavola_invalidate_tag(handle->table, TVL_BYTES(name)));
+    VALUE name = tvl_write_key(handle, argv[i]);
+    tvl_call call = TVL_CALL(name);
+    tavola_status status = tvl_write(self, handle, call_invalidate, &call);
     RB_GC_GUARD(name);
     has_some = tvl_check(status) == TAVOLA_OK || has_some;
   }

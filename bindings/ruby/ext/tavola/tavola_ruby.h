@@ -39,6 +39,9 @@ typedef struct {
   VALUE spare;          // Room for a long value that a read did not need, or nil.
   tvl_serializer kind;
   int fixed;            // 1: fixed lengths, so no flags; 0: not; -1: not known yet.
+  int32_t policy;       // What `durable:` said: one of `tavola_durable`.
+  bool is_durable;
+  bool waits;           // Its writes wait for the disk, so they run without the GVL.
   size_t users;         // Calls that are under way without the GVL.
   bool is_closing;      // The last user closes the table.
   size_t expected;      // The length that the next long value probably has.
@@ -96,21 +99,49 @@ void tvl_enter(tvl_handle *handle);
 void tvl_leave(tvl_handle *handle);
 bool tvl_is_fixed(tvl_handle *handle);
 bool tvl_busy_again(VALUE self, tvl_handle *handle, uint64_t *waited_ms);
-// Calls the library again while another process holds a lock, and lets other threads run meanwhile.
-#define TVL_WRITE(self, handle, status, call)                            \
-  do {                                                                   \
-    uint64_t tvl_waited_ = 0;                                            \
-    do {                                                                 \
-      (status) = (call);                                                 \
-    } while (RB_UNLIKELY((status) == TAVOLA_ERR_BUSY) &&                 \
-             tvl_busy_again((self), (handle), &tvl_waited_));            \
-  } while (0)
+
+// The arguments of a write of the library; each uses those that it needs.
+typedef struct {
+  const char *key;
+  size_t key_len;
+  const char *data;
+  size_t len;
+  const void *how;      // Attributes, options or tags.
+  const void *initial;
+  uint64_t number;
+  void *out;            // What the call returns besides its status.
+} tvl_call;
+#define TVL_CALL(string) {.key = RSTRING_PTR(string), .key_len = (size_t)RSTRING_LEN(string)}
+typedef tavola_status (*tvl_write_fn)(const tavola_table *table, const tvl_call *call);
+
+// Takes the call by value, so that the others need not have it in memory.
+tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write, tvl_call call);
+// Makes a write. Calls the library again while another process holds a lock, and lets other threads
+// run meanwhile; those of a handle that waits for the disk run during the call, too, so its strings
+// come from `tvl_write_key` and `tvl_encode`. Otherwise the call is inlined.
+static inline __attribute__((always_inline)) tavola_status tvl_write(VALUE self, tvl_handle *handle,
+                                                                     tvl_write_fn write,
+                                                                     const tvl_call *call) {
+  uint64_t waited_ms = 0;
+  tavola_status status;
+  if (RB_UNLIKELY(handle->waits)) return tvl_write_waiting(self, handle, write, *call);
+  do {
+    status = write(handle->table, call);
+  } while (RB_UNLIKELY(status == TAVOLA_ERR_BUSY) && tvl_busy_again(self, handle, &waited_ms));
+  return status;
+}
+// The key of a write: one that no other thread can change meanwhile.
+static inline VALUE tvl_write_key(const tvl_handle *handle, VALUE key) {
+  key = tvl_key(key);
+  return RB_UNLIKELY(handle->waits) ? rb_str_new_frozen(key) : key;
+}
 
 // wait.c
 typedef tavola_status (*tvl_wait_fn)(void *user, uint64_t slice_ms);
 tavola_status tvl_wait(tvl_wait_fn wait, void *user, uint64_t timeout_ms);
 void tvl_without_gvl(void *(*work)(void *), void *user);
 void tvl_blocking(void *(*work)(void *), void *user);
+void tvl_wait_for_disk(VALUE self, tvl_handle *handle, void *(*work)(void *), void *user);
 
 // arena.c
 char *tvl_arena_add(tvl_arena *arena, const void *data, size_t len);
@@ -128,6 +159,7 @@ void tvl_init_lease(void);
 void tvl_init_txn(void);
 void tvl_init_watch(void);
 void tvl_init_stats(void);
+void tvl_init_durable(void);
 void tvl_init_queue(void);
 void tvl_init_log(void);
 

@@ -107,7 +107,9 @@ static void *commit_now(void *user) {
 // Commits, also when another process keeps a lock for some time.
 static void commit(running *run) {
   do {
-    if (run->txn->changes > TVL_SHORT_BATCH) {
+    if (run->handle->waits) {
+      tvl_wait_for_disk(run->table, run->handle, commit_now, run);
+    } else if (run->txn->changes > TVL_SHORT_BATCH) {
       tvl_without_gvl(commit_now, run);
     } else {
       commit_now(run);

@@ -76,6 +76,43 @@ void tvl_without_gvl(void *(*work)(void *), void *user) {
   if (!call.has_run) work(user);
 }
 
+typedef struct {
+  tvl_write_fn write;
+  const tvl_handle *handle;
+  const tvl_call *call;
+  tavola_status status;
+} waiting_write;
+
+static void *write_now(void *user) {
+  waiting_write *one = user;
+  one->status = one->write(one->handle->table, one->call);
+  return NULL;
+}
+
+// Runs a call with this handle that waits for the disk. What interrupts this thread is raised
+// before the call has begun.
+void tvl_wait_for_disk(VALUE self, tvl_handle *handle, void *(*work)(void *), void *user) {
+  long_call call = {work, user, false};
+  for (;;) {
+    tvl_enter(handle);
+    rb_thread_call_without_gvl2(run, &call, NULL, NULL);
+    tvl_leave(handle);
+    if (call.has_run) return;
+    rb_thread_check_ints();
+    tvl_handle_of(self);
+  }
+}
+
+// Makes a write that waits for the disk.
+tavola_status tvl_write_waiting(VALUE self, tvl_handle *handle, tvl_write_fn write, tvl_call call) {
+  uint64_t waited_ms = 0;
+  waiting_write one = {write, handle, &call, TAVOLA_OK};
+  do {
+    tvl_wait_for_disk(self, handle, write_now, &one);
+  } while (one.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, handle, &waited_ms));
+  return one.status;
+}
+
 // Runs a call that may wait for another thread, which needs the GVL. What interrupts this thread is
 // raised before the call has begun, so the caller cleans up with `rb_ensure`.
 void tvl_blocking(void *(*work)(void *), void *user) {

@@ -27,13 +27,50 @@ static void prepare(VALUE self, tvl_handle *handle, VALUE value, VALUE given, wr
   write->how.tags = tvl_tags_of(self, handle, tags, &write->tag_room);
 }
 
+// The calls of the library, with their arguments in a `tvl_call`.
+static tavola_status call_set(const tavola_table *table, const tvl_call *call) {
+  return tavola_set(table, call->key, call->key_len, call->data, call->len);
+}
+
+static tavola_status call_set_with(const tavola_table *table, const tvl_call *call) {
+  return tavola_set_with(table, call->key, call->key_len, call->data, call->len, call->how);
+}
+
+static tavola_status call_store(const tavola_table *table, const tvl_call *call) {
+  return tavola_store(table, call->key, call->key_len, call->data, call->len, call->how, call->out);
+}
+
+static tavola_status call_remove(const tavola_table *table, const tvl_call *call) {
+  return tavola_remove(table, call->key, call->key_len);
+}
+
+static tavola_status call_compare_and_remove(const tavola_table *table, const tvl_call *call) {
+  return tavola_compare_and_remove(table, call->key, call->key_len, call->number);
+}
+
+static tavola_status call_append(const tavola_table *table, const tvl_call *call) {
+  return tavola_append(table, call->key, call->key_len, call->data, call->len);
+}
+
+static tavola_status call_prepend(const tavola_table *table, const tvl_call *call) {
+  return tavola_prepend(table, call->key, call->key_len, call->data, call->len);
+}
+
+static tavola_status call_touch(const tavola_table *table, const tvl_call *call) {
+  return tavola_touch(table, call->key, call->key_len, call->how);
+}
+
+static tavola_status call_persist(const tavola_table *table, const tvl_call *call) {
+  return tavola_persist(table, call->key, call->key_len);
+}
+
 static tavola_status store(VALUE self, VALUE key, writing *write, int32_t condition) {
-  tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
+  tvl_call call = TVL_CALL(key);
   write->how.condition = condition;
-  TVL_WRITE(self, handle, status,
-            tavola_store(handle->table, TVL_BYTES(key), write->value.data, write->value.len,
-                         &write->how, NULL));
+  call.data = write->value.data;
+  call.len = write->value.len;
+  call.how = &write->how;
+  tavola_status status = tvl_write(self, tvl_handle_of(self), call_store, &call);
   RB_GC_GUARD(key);
   RB_GC_GUARD(write->value.keep);
   return tvl_check(status);
@@ -44,17 +81,18 @@ static VALUE table_assign(VALUE self, VALUE key, VALUE value) {
   tvl_handle *handle = tvl_handle_of(self);
   tvl_encoded encoded;
   tavola_status status;
-  key = tvl_key(key);
+  key = tvl_write_key(handle, key);
   tvl_encode(handle, value, &encoded);
+  tvl_call call = TVL_CALL(key);
+  call.data = encoded.data;
+  call.len = encoded.len;
   if (encoded.flags == 0 || tvl_is_fixed(handle)) {
-    TVL_WRITE(self, handle, status,
-              tavola_set(handle->table, TVL_BYTES(key), encoded.data, encoded.len));
+    status = tvl_write(self, handle, call_set, &call);
   } else {
     tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
     attributes.flags = encoded.flags;
-    TVL_WRITE(self, handle, status,
-              tavola_set_with(handle->table, TVL_BYTES(key), encoded.data, encoded.len,
-                              &attributes));
+    call.how = &attributes;
+    status = tvl_write(self, handle, call_set_with, &call);
   }
   RB_GC_GUARD(key);
   RB_GC_GUARD(encoded.keep);
@@ -66,7 +104,7 @@ static tavola_status store_if(int argc, VALUE *argv, VALUE self, int32_t conditi
   VALUE key, value, given;
   writing write;
   rb_scan_args(argc, argv, "2:", &key, &value, &given);
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   prepare(self, tvl_handle_of(self), value, given, &write);
   tavola_status status = store(self, key, &write, condition);
   RB_GC_GUARD(value);
@@ -94,7 +132,7 @@ static VALUE table_cas(int argc, VALUE *argv, VALUE self) {
   VALUE key, value, token, given;
   writing write;
   rb_scan_args(argc, argv, "3:", &key, &value, &token, &given);
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   uint64_t expected = NUM2ULL(token);
   prepare(self, tvl_handle_of(self), value, given, &write);
   write.how.token = expected;
@@ -108,7 +146,7 @@ static VALUE table_swap(int argc, VALUE *argv, VALUE self) {
   VALUE key, value, given;
   writing write;
   rb_scan_args(argc, argv, "2:", &key, &value, &given);
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   prepare(self, tvl_handle_of(self), value, given, &write);
   for (;;) {
     tavola_attributes has = TAVOLA_INIT(tavola_attributes);
@@ -125,17 +163,14 @@ static VALUE table_swap(int argc, VALUE *argv, VALUE self) {
 
 // Removes a key and returns its value, or `missing`. Hash#delete is built on it.
 static VALUE take_or(VALUE self, VALUE key, VALUE missing) {
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   for (;;) {
-    tvl_handle *handle = tvl_handle_of(self);
     tavola_attributes has = TAVOLA_INIT(tavola_attributes);
-    tavola_status status;
-    uint64_t token = 0;
-    VALUE old = tvl_read(self, handle, key, NULL, &has, &token);
+    tvl_call call = TVL_CALL(key);
+    VALUE old = tvl_read(self, tvl_handle_of(self), key, NULL, &has, &call.number);
     if (old == Qundef) return missing;
-    handle = tvl_handle_of(self);
-    TVL_WRITE(self, handle, status,
-              tavola_compare_and_remove(handle->table, TVL_BYTES(key), token));
+    tavola_status status =
+        tvl_write(self, tvl_handle_of(self), call_compare_and_remove, &call);
     RB_GC_GUARD(key);
     if (tvl_check(status) == TAVOLA_OK) return old;
   }
@@ -149,9 +184,9 @@ static VALUE table_take_or(VALUE self, VALUE key, VALUE missing) {
 
 static VALUE table_remove(VALUE self, VALUE key) {
   tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
-  key = tvl_key(key);
-  TVL_WRITE(self, handle, status, tavola_remove(handle->table, TVL_BYTES(key)));
+  key = tvl_write_key(handle, key);
+  tvl_call call = TVL_CALL(key);
+  tavola_status status = tvl_write(self, handle, call_remove, &call);
   RB_GC_GUARD(key);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);
 }
@@ -160,35 +195,34 @@ static VALUE table_remove(VALUE self, VALUE key) {
 static VALUE table_compare_and_remove(VALUE self, VALUE key, VALUE token) {
   tvl_handle *handle = tvl_handle_of(self);
   uint64_t expected = NUM2ULL(token);
-  tavola_status status;
-  key = tvl_key(key);
-  TVL_WRITE(self, handle, status,
-            tavola_compare_and_remove(handle->table, TVL_BYTES(key), expected));
+  key = tvl_write_key(handle, key);
+  tvl_call call = TVL_CALL(key);
+  call.number = expected;
+  tavola_status status = tvl_write(self, handle, call_compare_and_remove, &call);
   RB_GC_GUARD(key);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);
 }
 
-typedef tavola_status (*extend_fn)(const tavola_table *, const void *, size_t, const void *,
-                                   size_t);
-
-static VALUE extend(VALUE self, VALUE key, VALUE more, extend_fn add) {
+static VALUE extend(VALUE self, VALUE key, VALUE more, tvl_write_fn add) {
   tvl_handle *handle = tvl_handle_of(self);
   tvl_encoded encoded;
-  tavola_status status;
-  key = tvl_key(key);
+  key = tvl_write_key(handle, key);
   tvl_encode(handle, more, &encoded);
-  TVL_WRITE(self, handle, status, add(handle->table, TVL_BYTES(key), encoded.data, encoded.len));
+  tvl_call call = TVL_CALL(key);
+  call.data = encoded.data;
+  call.len = encoded.len;
+  tavola_status status = tvl_write(self, handle, add, &call);
   RB_GC_GUARD(key);
   RB_GC_GUARD(encoded.keep);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);
 }
 
 static VALUE table_append(VALUE self, VALUE key, VALUE more) {
-  return extend(self, key, more, tavola_append);
+  return extend(self, key, more, call_append);
 }
 
 static VALUE table_prepend(VALUE self, VALUE key, VALUE more) {
-  return extend(self, key, more, tavola_prepend);
+  return extend(self, key, more, call_prepend);
 }
 
 // `touch(key)` gives the key the time of the table, and `touch(key, nil)` lets it live without a
@@ -197,21 +231,22 @@ static VALUE table_touch(int argc, VALUE *argv, VALUE self) {
   VALUE key, ttl;
   tvl_handle *handle = tvl_handle_of(self);
   tavola_attributes attributes;
-  tavola_status status;
   rb_scan_args(argc, argv, "11", &key, &ttl);
   tvl_attributes_of(ttl, 0, &attributes);
   if (argc == 2 && NIL_P(ttl)) attributes.ttl_ms = TAVOLA_TTL_NEVER;
-  key = tvl_key(key);
-  TVL_WRITE(self, handle, status, tavola_touch(handle->table, TVL_BYTES(key), &attributes));
+  key = tvl_write_key(handle, key);
+  tvl_call call = TVL_CALL(key);
+  call.how = &attributes;
+  tavola_status status = tvl_write(self, handle, call_touch, &call);
   RB_GC_GUARD(key);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);
 }
 
 static VALUE table_persist(VALUE self, VALUE key) {
   tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
-  key = tvl_key(key);
-  TVL_WRITE(self, handle, status, tavola_persist(handle->table, TVL_BYTES(key)));
+  key = tvl_write_key(handle, key);
+  tvl_call call = TVL_CALL(key);
+  tavola_status status = tvl_write(self, handle, call_persist, &call);
   RB_GC_GUARD(key);
   return TVL_BOOL(tvl_check(status) == TAVOLA_OK);
 }
@@ -220,7 +255,7 @@ static VALUE table_persist(VALUE self, VALUE key) {
 static VALUE store_bytes(VALUE self, VALUE key, VALUE bytes, VALUE flags, VALUE given,
                          int32_t condition, uint64_t token) {
   writing write;
-  key = tvl_key(key);
+  key = tvl_write_key(tvl_handle_of(self), key);
   StringValue(bytes);
   prepare(self, tvl_handle_of(self), bytes, given, &write);
   write.attributes.flags = NUM2UINT(flags);
@@ -255,17 +290,18 @@ static VALUE table_store_token(VALUE self, VALUE key, VALUE value, VALUE conditi
   writing write;
   tavola_stored stored = TAVOLA_INIT(tavola_stored);
   tvl_handle *handle = tvl_handle_of(self);
-  tavola_status status;
-  key = tvl_key(key);
+  key = tvl_write_key(handle, key);
   int32_t wanted = NUM2INT(condition);
   prepare(self, handle, value, Qnil, &write);
   tvl_attributes_of(ttl, write.attributes.flags, &write.attributes);
   write.how.condition = wanted;
   if (wanted == TAVOLA_CONDITION_TOKEN) write.how.token = NUM2ULL(token);
-  handle = tvl_handle_of(self);
-  TVL_WRITE(self, handle, status,
-            tavola_store(handle->table, TVL_BYTES(key), write.value.data, write.value.len,
-                         &write.how, &stored));
+  tvl_call call = TVL_CALL(key);
+  call.data = write.value.data;
+  call.len = write.value.len;
+  call.how = &write.how;
+  call.out = &stored;
+  tavola_status status = tvl_write(self, tvl_handle_of(self), call_store, &call);
   RB_GC_GUARD(key);
   RB_GC_GUARD(value);
   RB_GC_GUARD(write.value.keep);

@@ -75,6 +75,15 @@ module Tavola
   #   class BusyError < Error; end
   #   # A transaction changes more than 65,536 keys.
   #   class TooManyChangesError < Error; end
+  #   # The disk of a durable table failed. The change was made, but may not survive a power
+  #   # failure; or it was refused, as the disk had failed before. Reads continue.
+  #   class NotDurableError < Error; end
+  #   # The key has more than 8192 bytes, which keys of a durable table may not have.
+  #   class KeyTooLongError < Error; end
+  #   # The files of a durable table are damaged.
+  #   class DamagedJournalError < Error; end
+  #   # The table is in the shared memory of processes that this one cannot reach.
+  #   class InUseElsewhereError < Error; end
   #   # Another process has changed a key that a transaction with `once: true` had read. Nothing was
   #   # changed.
   #   class ConflictError < Error; end

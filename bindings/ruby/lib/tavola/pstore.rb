@@ -15,13 +15,17 @@ module Tavola
   # if the process is killed. It runs once, and has the turn of the table meanwhile, so transactions
   # come one after the other in all processes, as those of PStore do.
   #
-  # A table in `/dev/shm` is gone after a restart of the machine. A path on a disk survives it, but
-  # a power cut can lose what was written last, with `ultra_safe` as well as without.
+  # A name is a table in memory, which is gone after a restart of the machine. With `durable:`, the
+  # store is a directory on a disk, and is there again: with `:commit`, a transaction is on disk when
+  # it returns.
   #
   # @example
   #   store = Tavola::PStore.new('settings')
   #   store.transaction { store[:color] = 'green' }
   #   store.transaction(true) { store[:color] } # => 'green'
+  # @example A store that survives a power failure
+  #   store = Tavola::PStore.new('./settings.pstore', durable: :commit)
+  #   store.transaction { store[:color] = 'green' } # It is on disk when this returns.
   class PStore
     # The error of a transaction that is used wrongly, as PStore::Error.
     class Error < StandardError
@@ -31,8 +35,9 @@ module Tavola
     IMPORTED = 10_000
     private_constant :IMPORTED
 
-    # PStore writes a new file and renames it when this is true. A table is written in one step
-    # anyway, so it changes nothing here.
+    # If this is true, a transaction of a durable store is on disk when it returns, whatever the
+    # policy of the store; and a store that is created under a path is durable. It changes nothing
+    # for a store in memory: a killed process never leaves a part of a transaction anyway.
     # @return [Boolean]
     # @example
     #   Tavola::PStore.new('settings').ultra_safe # => false
@@ -42,6 +47,7 @@ module Tavola
     #
     # @param file [String] the file of PStore
     # @param name [String] the new store
+    # @param durable [nil, :commit, :os, Numeric] as for {#initialize}
     # @return [PStore]
     # @example
     #   require 'pstore'
@@ -49,14 +55,14 @@ module Tavola
     #   old.transaction { old[:a] = 1 }
     #   store = Tavola::PStore.import(old.path, 'new')
     #   store.transaction { store[:a] } # => 1
-    def self.import(file, name)
+    def self.import(file, name, durable: nil)
       roots = File.open(file, 'rb') do |io|
         io.flock(File::LOCK_SH)
         io.eof? ? {} : Marshal.load(io)
       end
       raise Error, 'PStore file seems to be corrupted.' unless roots.is_a?(Hash)
 
-      new(name).tap do |store|
+      new(name, durable: durable).tap do |store|
         roots.each_slice(IMPORTED) do |some|
           store.transaction { some.each { |root, value| store[root] = value } }
         end
@@ -65,11 +71,16 @@ module Tavola
 
     # @param name [String] a table: a name in {Tavola.directory}, or a path if it has a `/`
     # @param thread_safe [Boolean] true: a thread waits for the transaction of another one
+    # @param durable [nil, :commit, :os, Numeric] the store survives a restart of the machine, and
+    #   its name is the path of a directory. When a transaction is on disk: when it returns, when
+    #   the system has written it, or after so many seconds. A durable store that exists needs no
+    #   option.
     # @raise [Error] the directory does not exist, or the file is not readable
     # @example
     #   Tavola::PStore.new('settings', true).path # => 'settings'
-    def initialize(name, thread_safe = false)
+    def initialize(name, thread_safe = false, durable: nil)
       @name = name
+      @durable = durable
       file = name.include?('/') ? name : nil
       if file && !File.directory?(File.dirname(file))
         raise Error, format('directory %s does not exist', File.dirname(file))
@@ -203,7 +214,10 @@ module Tavola
       begin
         @read_only = read_only
         @abort = false
-        in_turn(read_only ? existing_table : table, &block)
+        used = read_only ? existing_table : table
+        value = in_turn(used, &block)
+        used.sync if @ultra_safe && !read_only && used.durable?
+        value
       rescue ConflictError
         raise Error, 'the store was changed during the transaction; run it again'
       rescue ReentrantError
@@ -233,17 +247,22 @@ module Tavola
 
     # A file that was removed or replaced is opened again, as PStore does.
     def table
-      @table ||= Tavola.open(@name)
+      @table ||= open_table
       @table.refresh
       @table
     rescue NoTableError
       @table.close
-      @table = Tavola.open(@name)
+      @table = open_table
+    end
+
+    def open_table
+      is_new = @name.include?('/') && !File.exist?(@name)
+      Tavola.open(@name, durable: @durable || (:commit if @ultra_safe && is_new))
     end
 
     # A store that only reads does not create the table.
     def existing_table
-      @table ? table : (@table = Tavola.open(@name, create: false))
+      @table ? table : (@table = Tavola.open(@name, create: false, durable: @durable))
     rescue NoTableError
       nil
     end

@@ -8,6 +8,7 @@ require 'tavola/table/tags'
 require 'tavola/table/computing'
 require 'tavola/table/locking'
 require 'tavola/table/transacting'
+require 'tavola/table/durable'
 require 'tavola/table/state'
 
 module Tavola
@@ -43,12 +44,22 @@ module Tavola
   #   @param serializer [nil, :marshal, #dump] what stores other objects than those of JSON:
   #     Marshal, or an object with `dump` and `load`. Marshal can run code that the writer of the
   #     table chose, so use it only for tables that you trust.
+  #   @param durable [nil, :commit, :os, Numeric] when a change is on disk: when the call returns,
+  #     when the system has written it, or after so many seconds. Such a table is there again after
+  #     a restart of the machine; its name is the path of a directory. A table that exists keeps
+  #     its own policy, unless this one is stricter: then it is that of this handle.
   #   @yield [table] with a block, the table is closed at its end, and its value is returned
   #   @return [Table]
+  #   @raise [DamagedJournalError] the files of a durable table are damaged
+  #   @raise [InUseElsewhereError] processes use the durable table in another shared memory
   #   @example A cache of 64 MiB that all workers share
   #     cache = Tavola::Table.open('pages', capacity: 64 << 20, ttl: 300)
   #     cache['/'] = '<p>hello</p>'
   #     cache.ttl('/') # => 300
+  #   @example A table that survives a restart of the machine
+  #     orders = Tavola::Table.open('./orders', durable: :commit)
+  #     orders['7'] = 'two apples' # It is on disk when this returns.
+  #     orders.durable? # => true
   #
   # @!method self.open_existing(name, **options)
   #   Opens a table that exists.

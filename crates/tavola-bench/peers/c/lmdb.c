@@ -1,7 +1,9 @@
-// LMDB: a map that is written through, nothing synced. A put is a transaction, as it has to be for
+// LMDB: a map that is written through, nothing synced; the peer lmdb-sync: as it comes, each commit
+// synced. A put is a transaction, as it has to be for
 // others to see it; a get is a transaction that is renewed, so that it sees what others put.
 #include <lmdb.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness.h"
 
@@ -30,7 +32,11 @@ static void *open_store(const struct job *job, enum mode mode) {
   size_t size = most_keys(job) * (each < 8192 ? each : 2 * each) + ((size_t)1 << 30);
   check(mdb_env_set_mapsize(lmdb.env, size & ~(size_t)4095));
   unsigned flags = MDB_NOSUBDIR | MDB_NOTLS;
-  flags |= mode == READ ? MDB_RDONLY : MDB_WRITEMAP | MDB_NOSYNC | MDB_NOMETASYNC;
+  bool syncs = strcmp(job->peer, "lmdb-sync") == 0;
+  if (mode == READ)
+    flags |= MDB_RDONLY;
+  else if (!syncs)
+    flags |= MDB_WRITEMAP | MDB_NOSYNC | MDB_NOMETASYNC;
   check(mdb_env_open(lmdb.env, path_in(job, "lmdb"), flags, 0600));
   MDB_txn *txn;
   check(mdb_txn_begin(lmdb.env, NULL, mode == READ ? MDB_RDONLY : 0, &txn));

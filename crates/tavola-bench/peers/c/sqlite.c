@@ -1,7 +1,8 @@
-// SQLite: a table without row numbers, write-ahead log, nothing synced, prepared statements. A put
-// is a transaction, as it has to be for others to see it.
+// SQLite: a table without row numbers, write-ahead log, nothing synced (but see
+// the peers sqlite-full and sqlite-normal), prepared statements. A put is a transaction, as it has to be for others to see it.
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
 
@@ -28,9 +29,12 @@ static void *open_store(const struct job *job, enum mode mode) {
   check(&own, sqlite3_open_v2(path_in(job, "sqlite"), &own.db, flags, NULL));
   check(&own, sqlite3_busy_timeout(own.db, 60000));
   check(&own, sqlite3_exec(own.db, "PRAGMA mmap_size=1073741824", NULL, NULL, NULL));
-  if (mode != READ)
-    check(&own, sqlite3_exec(own.db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF", NULL, NULL,
-                             NULL));
+  const char *syncs = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF";
+  if (strcmp(job->peer, "sqlite-full") == 0)
+    syncs = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL";
+  if (strcmp(job->peer, "sqlite-normal") == 0)
+    syncs = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL";
+  if (mode != READ) check(&own, sqlite3_exec(own.db, syncs, NULL, NULL, NULL));
   if (mode == MAKE)
     check(&own, sqlite3_exec(own.db, "CREATE TABLE kv(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID",
                              NULL, NULL, NULL));

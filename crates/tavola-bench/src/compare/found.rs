@@ -122,7 +122,7 @@ impl Workshop {
                 return found.ok_or_else(|| command::MISSING.to_owned());
             }
             Server::Memcached => "memcached",
-            Server::Redis => "redis-server",
+            Server::Redis | Server::RedisAlways | Server::RedisEverysec => "redis-server",
             Server::Postgres => return super::servers::postgres_is_there(),
             Server::Odbc => return Err("none was given: --odbc says where it is".to_owned()),
         };

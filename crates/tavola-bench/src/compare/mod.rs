@@ -64,6 +64,7 @@ Workloads:
   g  how rates change as a store grows
   h  values of 16 bytes to 1 MB
   i  1, 2, ... processes
+  j  durable stores on a disk, synced and not: put, get, transactions of 2 keys; 1 and 16 processes
 
 --only torment has none of them, but kills writers and servers, fills a small file system, goes
 beyond limits, has readers stay, and lets four processes count; it reports what each store does.

@@ -80,6 +80,10 @@ pub enum Server {
     Tavola,
     /// Redis.
     Redis,
+    /// Redis with a log of commands that is synced before each answer.
+    RedisAlways,
+    /// Redis with a log of commands that is synced once a second.
+    RedisEverysec,
     /// PostgreSQL.
     Postgres,
     /// Any server of SQL, which is there already.

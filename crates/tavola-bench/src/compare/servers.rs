@@ -79,7 +79,12 @@ pub(super) fn start_again(
     let place = Listening::choose(transport, dir, "s")?;
     let (program, args) = match kind {
         Server::Memcached => (found("memcached")?, memcached(&place, 1, MEMORY_MIB)),
-        Server::Redis => (found("redis-server")?, redis(&place, dir)),
+        Server::Redis => (found("redis-server")?, redis(&place, dir, None)),
+        Server::RedisAlways => (found("redis-server")?, redis(&place, dir, Some("always"))),
+        Server::RedisEverysec => {
+            let args = redis(&place, dir, Some("everysec"));
+            (found("redis-server")?, args)
+        }
         Server::Odbc => return Err("what ODBC reaches is there already".to_owned()),
         _ => (tavola.to_owned(), serve(&[&place], 1, MEMORY_MIB)),
     };
@@ -188,9 +193,15 @@ pub(crate) fn memcached(place: &Listening, threads: usize, mib: u64) -> Vec<OsSt
     args
 }
 
-fn redis(place: &Listening, dir: &Path) -> Vec<OsString> {
+/// `syncs`: when its log of commands is synced, if it has one.
+fn redis(place: &Listening, dir: &Path, syncs: Option<&str>) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["--dir".into(), dir.into()];
-    args.extend(["--save", "", "--appendonly", "no", "--port"].map(Into::into));
+    args.extend(["--save", "", "--appendonly"].map(Into::into));
+    match syncs {
+        Some(when) => args.extend(["yes", "--appendfsync", when].map(Into::into)),
+        None => args.push("no".into()),
+    }
+    args.push("--port".into());
     match place {
         Listening::Port(port) => {
             args.push(port.to_string().into());

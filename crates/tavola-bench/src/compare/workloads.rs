@@ -8,7 +8,7 @@ use super::job::{Case, Placement, Reply, Transport};
 use super::peers::{Peer, Together};
 
 /// The letters of all workloads.
-pub const LETTERS: &str = "abcdefghi";
+pub const LETTERS: &str = "abcdefghij";
 
 /// One case, which all peers that can do it do in turn.
 #[derive(Clone, Debug)]
@@ -116,7 +116,8 @@ pub(super) fn plan(only: &str, extent: Extent, file: &Path) -> Vec<Trial> {
             'f' => trials.push(latencies(extent)),
             'g' => trials.extend(growth(extent)),
             'h' => trials.extend(value_sizes(extent)),
-            _ => trials.extend(more_processes(extent)),
+            'i' => trials.extend(more_processes(extent)),
+            _ => trials.extend(durable(extent)),
         }
     }
     trials
@@ -316,6 +317,39 @@ fn more_processes(extent: Extent) -> Vec<Trial> {
         extent.trial('i', title, "ops/s", case)
     };
     (1..=most).map(trial).collect()
+}
+
+/// On a disk. A batch is a transaction.
+fn durable(extent: Extent) -> Vec<Trial> {
+    let keys = extent.either(2_000, 200_000);
+    let trial = |procs: u32, batch: Option<u32>| {
+        let phases: &[&str] = match batch {
+            Some(_) => &["put_batch"],
+            None => &["put", "get"],
+        };
+        let what = match batch {
+            Some(count) => format!("transactions of {count} keys"),
+            None => "a key a call".to_owned(),
+        };
+        let title = format!(
+            "values of 100 bytes on a disk, {}, {what}",
+            processes(procs)
+        );
+        let case = Case {
+            keys,
+            value_bytes: 100,
+            procs,
+            batch,
+            limit_ms: Some(extent.either(40, 400)),
+            ..extent.base(phases)
+        };
+        extent.trial('j', title, "ops/s", case)
+    };
+    let both = |procs| [trial(procs, None), trial(procs, Some(2))];
+    [1, extent.either(2, 16)]
+        .into_iter()
+        .flat_map(both)
+        .collect()
 }
 
 pub(super) fn processes(count: u32) -> String {

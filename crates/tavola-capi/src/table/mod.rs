@@ -45,6 +45,8 @@ mod resize;
 
 mod durable;
 
+pub(crate) mod saved;
+
 mod key_watch;
 
 pub(crate) mod tags;

@@ -313,6 +313,18 @@ pub struct Program {
 }
 
 impl Program {
+    /// The program, to be started.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.env("LD_LIBRARY_PATH", &self.libraries);
+        command
+    }
+
+    /// The directory that is gone with it.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
     pub fn run(&self) {
         self.succeed(&mut Command::new(&self.path));
     }

@@ -2,32 +2,36 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 use tavola::durable::{HomeFile, HomeFileKind, HomeReport, JournalEnd, verify};
+use tavola::serving::verify_saved;
 
 use crate::durable;
 use crate::error::CliError;
 use crate::output::{self, Output};
-use crate::units::{counted, size};
+use crate::units::{age, counted, size};
 
 const EXAMPLES: &str = "\
 Examples:
   tavola journal /var/lib/app/users              what is in the files, and whether it is whole
   tavola journal /var/lib/app/users --verify     the same, with each file
   tavola journal ./users --json | jq .ending
+  tavola journal --verify /var/cache/app/pages.saved   a file of 'tavola save'
 
 Reads the newest snapshot and all records behind it, as a rebuild does, and changes
 nothing; processes may use the table meanwhile. A journal that is torn has lost nothing
 that was on disk: a record was being written when power failed, or is just being written.
 A journal that is damaged lacks records that were on disk; the exit code is 1 then.";
 
-/// Check the files of a durable table
+/// Check the files of a durable table, or a file of 'save'
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The directory of the table
+    /// The directory of the table, or the file
     #[arg(value_name = "DIR")]
     home: OsString,
     /// Show every file
@@ -39,6 +43,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    if Path::new(&args.home).is_file() {
+        return saved(Path::new(&args.home), args.json);
+    }
     let report = verify(durable::home(&args.home)?)?;
     let mut out = Output::new();
     match args.json {
@@ -50,6 +57,45 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         true => ExitCode::from(crate::MISSING),
         false => ExitCode::SUCCESS,
     })
+}
+
+/// Checks a file of `tavola save`.
+fn saved(path: &Path, as_json: bool) -> Result<ExitCode, CliError> {
+    let file = match verify_saved(path) {
+        Err(tavola::Error::NotRestorable { why, .. }) if !as_json => {
+            let mut out = Output::new();
+            out.line(format!("{}  {why}", shown(path)))?;
+            out.finish()?;
+            return Ok(ExitCode::from(crate::MISSING));
+        }
+        outcome => outcome?,
+    };
+    let since = file.saved_at.duration_since(SystemTime::UNIX_EPOCH);
+    let saved_s = since.map_or(0, |since| since.as_secs());
+    let mut out = Output::new();
+    if as_json {
+        let mut document = Map::new();
+        output::put_bytes(&mut document, "file", path.as_os_str().as_bytes());
+        document.insert("keys".to_owned(), file.keys.into());
+        document.insert("bytes".to_owned(), file.bytes.into());
+        document.insert("saved_unix_s".to_owned(), saved_s.into());
+        out.json(document)?;
+    } else {
+        let ago = SystemTime::now().duration_since(file.saved_at);
+        out.line(format!(
+            "{}  {}, {}, saved {} ago: nothing is missing",
+            shown(path),
+            counted(file.keys, "key"),
+            size(file.bytes),
+            age(ago.unwrap_or_default().as_secs())
+        ))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(path: &Path) -> String {
+    output::printable(path.as_os_str().as_bytes()).into_owned()
 }
 
 /// Writes the report; `with_files`: a line for each file, too.

@@ -112,15 +112,26 @@ fn check(kept: &mut Kept) {
     let Some(table) = &kept.table else {
         return reopen(kept);
     };
-    if !matches!(table.reopened(), Ok(None)) {
-        eprintln!(
-            "tavola: the memory of {} is gone or replaced; opening the table again",
-            kept.label
-        );
-        // The others who use that memory see it as well. It cannot be rebuilt as long as one does.
-        let _ = table.sync();
-        kept.table = None;
-        return reopen(kept);
+    match table.reopened() {
+        Ok(None) => {}
+        Ok(Some(fresh)) => {
+            eprintln!(
+                "tavola: the memory of {} was removed; the table is rebuilt",
+                kept.label
+            );
+            kept.table = Some(Rc::new(fresh));
+            return;
+        }
+        Err(_) => {
+            eprintln!(
+                "tavola: the memory of {} was removed; others still use it",
+                kept.label
+            );
+            // They see it as well. It cannot be rebuilt as long as two processes use it.
+            let _ = table.sync();
+            kept.table = None;
+            return reopen(kept);
+        }
     }
     let failed = match table.durable_stats() {
         Ok(Some(stats)) => stats.failed,

@@ -43,6 +43,8 @@ pub mod rename;
 pub mod repair;
 pub mod replace;
 pub mod resize;
+pub mod restore;
+pub mod save;
 pub mod serve;
 pub mod set;
 pub mod set_capacity;

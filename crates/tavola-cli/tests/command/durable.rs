@@ -9,19 +9,19 @@ use std::path::PathBuf;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::shell::{Ran, Shell, wait_until};
+use crate::shell::{Ran, Shell};
 
 /// Bytes before the records of a journal's file.
 const HEAD: usize = 4096;
 
 /// A shell, and a directory on a disk for durable tables.
-struct Durable {
-    shell: Shell,
+pub struct Durable {
+    pub shell: Shell,
     disk: TempDir,
 }
 
 impl Durable {
-    fn new() -> Durable {
+    pub fn new() -> Durable {
         Durable {
             shell: Shell::new(),
             disk: tempfile::tempdir().expect("a directory"),
@@ -29,7 +29,7 @@ impl Durable {
     }
 
     /// Creates a durable table. If the directory is in memory, there is a warning.
-    fn create(&self, sync: &str) -> String {
+    pub fn create(&self, sync: &str) -> String {
         let home = self.home("users");
         let args = [
             "create",
@@ -50,18 +50,18 @@ impl Durable {
         path.to_str().expect("a plain path").to_owned()
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub fn run(&self, args: &[&str]) -> Ran {
         self.shell.run(args)
     }
 
     /// Removes what is in memory, as a restart of the machine does.
-    fn lose_memory(&self) {
+    pub fn lose_memory(&self) {
         for name in self.memory() {
             fs::remove_file(self.shell.path().join(name)).expect("the memory goes");
         }
     }
 
-    fn memory(&self) -> Vec<OsString> {
+    pub fn memory(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.shell.path()).expect("the directory of tables");
         let names = entries.map(|entry| entry.expect("an entry").file_name());
         let is_memory = |name: &OsString| name.to_string_lossy().starts_with("durable-");
@@ -418,28 +418,10 @@ fn get(address: &str) -> String {
     page
 }
 
-fn end(child: &mut std::process::Child) -> std::process::ExitStatus {
+pub fn end(child: &mut std::process::Child) -> std::process::ExitStatus {
     let pid = Pid::from_child(child);
     kill_process(pid, Signal::TERM).unwrap();
     child.wait().unwrap()
-}
-
-#[test]
-fn a_kept_table_is_on_disk_in_time() {
-    let durable = Durable::new();
-    let home = durable.create("20ms");
-    let mut keeper = durable.shell.spawn(["keep", &home]);
-    let mut lines = BufReader::new(keeper.stdout.take().unwrap());
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    assert_eq!(line, format!("keeping {home}: 0 keys, --sync 20ms\n"));
-    durable.run(&["set", &home, "k", "v"]).ok();
-    let unsynced = || durable.run(&["stat", &home, "--json"]).json()["durable"].clone();
-    wait_until(|| unsynced()["unsynced_bytes"] == 0);
-    let in_use = durable.run(&["journal", &home, "--json"]).json();
-    assert_eq!(in_use["in_use"], true);
-    assert!(end(&mut keeper).success());
-    assert_eq!(durable.run(&["get", &home, "k"]).text(), "v");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod tls;
 #[cfg(feature = "tls")]
 #[path = "../../../tavola-server/tests/tls_peer/mod.rs"]
 mod tls_peer;
+mod warm;
 
 use std::fs::{self, File};
 

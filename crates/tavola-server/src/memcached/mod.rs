@@ -14,7 +14,7 @@
 //! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
 //! | `marks` | what is known of an item beside its value |
 //! | `exptime`, `flush` | times of clients, and the flush that is to come |
-//! | `stats`, `tally`, `prefixes` | figures, and what is counted |
+//! | `stats`, `tally`, `prefixes`, `saves` | figures, and what is counted |
 //! | `connections` | who is connected |
 //! | `watch` | the lines that watchers get |
 //! | `crawler` | dumps of the keys |
@@ -52,6 +52,7 @@ mod marks;
 mod meta;
 mod prefixes;
 mod rules;
+mod saves;
 mod service;
 mod stats;
 mod store;
@@ -62,6 +63,7 @@ mod work;
 
 pub use auth::{BadUsers, Users};
 pub use rules::Rules;
+pub use saves::Saves;
 pub use service::{Memcached, MemcachedWorker, Session};
 pub use tavola_proto::Protocol;
 

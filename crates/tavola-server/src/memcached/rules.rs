@@ -9,6 +9,7 @@ use tavola_proto::text::{self, Shutdown, answer};
 use tavola_proto::{Decoder, Limits, Protocol, Request, Restricted};
 
 use super::auth::Users;
+use super::saves::Saves;
 use crate::net::Output;
 
 /// As many of small values take less time than a thread's wake-up.
@@ -47,6 +48,8 @@ pub struct Rules {
     /// Called when a connection is closed after several wrong passwords, with the address of the
     /// client, if it has one.
     pub on_guessing: Option<Arc<OnGuessing>>,
+    /// The saves of the table to a file, if it is saved.
+    pub saves: Option<Arc<Saves>>,
 }
 
 /// What is called when a client guesses passwords.
@@ -66,6 +69,7 @@ impl Default for Rules {
             verbosity: 0,
             shutdown: None,
             on_guessing: None,
+            saves: None,
         }
     }
 }
@@ -84,6 +88,7 @@ impl fmt::Debug for Rules {
             .field("verbosity", &self.verbosity)
             .field("shutdown", &self.shutdown.is_some())
             .field("on_guessing", &self.on_guessing.is_some())
+            .field("saves", &self.saves)
             .finish()
     }
 }

@@ -5,7 +5,7 @@
 //! what it has synced must be the same.
 
 mod cases;
-mod home;
+pub(crate) mod home;
 mod points;
 mod soak;
 mod step;

@@ -128,8 +128,7 @@ impl Books {
     }
 
     /// Returns what is to be noted of a lease that is asked for now, if anything.
-    pub(super) fn note(&self, number: u64, holder: (u64, u64), lease_ms: u64) -> Option<Note> {
-        let (worker, life) = holder;
+    pub(super) fn note(&self, number: u64, worker: u64, life: u64, lease_ms: u64) -> Option<Note> {
         self.changes(number).map(|changes| Note {
             worker,
             life: life & 0xFFF,

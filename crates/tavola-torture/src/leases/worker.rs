@@ -66,8 +66,7 @@ impl Worker {
             0 => SHORT_MS,
             _ => LONG_MS,
         };
-        let holder = (self.number, self.life);
-        let note = self.books.note(number, holder, lease_ms);
+        let note = self.books.note(number, self.number, self.life, lease_ms);
         match asked(table, number, lease_ms)? {
             Leased::Hit(value) => self.books.judge(number, known, &value),
             Leased::Won(lease) => self.compute(number, lease, note),

@@ -11,7 +11,7 @@
 use super::Found;
 use super::cases::{A_SHEET, Case};
 use super::is::Turn;
-use super::slate::{BEGUN, Noted, RETURNED, Slate};
+use super::slate::{BEGUN, LineId, Noted, RETURNED, Slate};
 use super::survivor::{Death, There};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,7 +22,7 @@ const ON_DAMAGED: u64 = 1;
 #[derive(Default)]
 struct Sum {
     /// Not written out.
-    gone: Vec<(u64, u64)>,
+    gone: Vec<LineId>,
     unfinished_calls: u64,
     /// Lines that were written out again.
     twice: u64,
@@ -33,7 +33,8 @@ pub(super) fn check_counts(
     case: &Case,
     slate: Slate,
     there: &There,
-    (death, dropped): (Death, u64),
+    death: Death,
+    dropped: u64,
 ) -> Found<()> {
     let all: Vec<_> = slate.all().filter(|noted| noted.state >= BEGUN).collect();
     let sum = summed(&all);

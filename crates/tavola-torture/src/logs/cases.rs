@@ -22,75 +22,59 @@ pub(super) struct Case {
     pub(super) is: Is,
 }
 
-/// A case's fields in their order.
-type Steps = (&'static str, Overload, Vec<Op>, Vec<Op>, Vec<Op>, Is);
-
 pub(super) fn cases() -> Vec<Case> {
     let all = [writing(), ending(), full(), draining()];
-    all.into_iter().flatten().map(Case::of).collect()
+    all.into_iter().flatten().collect()
 }
 
-impl Case {
-    fn of((name, overload, before, lead, meant, is): Steps) -> Self {
-        Self {
-            name,
-            overload,
-            before,
-            lead,
-            meant,
-            is,
-        }
-    }
-}
-
-fn writing() -> Vec<Steps> {
+fn writing() -> Vec<Case> {
     use Op::{Drain, Line, Lines, Thread};
     use Overload::DropOldest as Oldest;
     vec![
-        (
-            "log: a line",
-            Oldest,
-            vec![],
-            vec![Drain, Line(40)],
-            vec![Line(100), Line(0), Line(3000)],
-            PLAIN,
-        ),
-        (
-            "log: a line without a drain",
-            Oldest,
-            vec![],
-            vec![Line(40)],
-            vec![Line(100), Line(12_000), Line(5000)],
-            PLAIN,
-        ),
-        (
-            "log: the next sheet",
-            Oldest,
-            vec![],
-            vec![Drain, Line(12_000)],
-            vec![Line(9000), Line(WHOLE), Line(WHOLE), Line(40)],
-            PLAIN,
-        ),
-        (
-            "log: continue a sheet",
-            Oldest,
-            vec![Drain, Thread(200)],
-            vec![Drain],
-            vec![Line(200), Line(200)],
-            PLAIN,
-        ),
-        (
-            "log: continue a dead one's sheet",
-            Oldest,
-            vec![Drain, Lines(2, 200)],
-            vec![Drain],
-            vec![Line(200), Line(200)],
-            DEAD,
-        ),
+        Case {
+            name: "log: a line",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Drain, Line(40)],
+            meant: vec![Line(100), Line(0), Line(3000)],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: a line without a drain",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Line(40)],
+            meant: vec![Line(100), Line(12_000), Line(5000)],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: the next sheet",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Drain, Line(12_000)],
+            meant: vec![Line(9000), Line(WHOLE), Line(WHOLE), Line(40)],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: continue a sheet",
+            overload: Oldest,
+            before: vec![Drain, Thread(200)],
+            lead: vec![Drain],
+            meant: vec![Line(200), Line(200)],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: continue a dead one's sheet",
+            overload: Oldest,
+            before: vec![Drain, Lines(2, 200)],
+            lead: vec![Drain],
+            meant: vec![Line(200), Line(200)],
+            is: DEAD,
+        },
     ]
 }
 
-fn ending() -> Vec<Steps> {
+fn ending() -> Vec<Case> {
     use Op::{Drain, EndDrain, Finish, Line, Lines, Set, Thread};
     use Overload::DropOldest as Oldest;
     let beside = Is {
@@ -98,34 +82,34 @@ fn ending() -> Vec<Steps> {
         ..PLAIN
     };
     vec![
-        (
-            "log: the end of a thread",
-            Oldest,
-            vec![],
-            vec![Drain, Line(40)],
-            vec![Thread(300), Thread(8000), Line(9000)],
-            PLAIN,
-        ),
-        (
-            "log: drop the oldest without a drain",
-            Oldest,
-            vec![],
-            vec![Drain, EndDrain, Lines(ALL, BIG)],
-            vec![Lines(6, BIG)],
-            DROPPED,
-        ),
-        (
-            "log: beside a table",
-            Oldest,
-            vec![Drain, Lines(3, BIG)],
-            vec![Drain, Set, Line(40)],
-            vec![Set, Line(40), Set, Line(9000), Finish, Set],
-            beside,
-        ),
+        Case {
+            name: "log: the end of a thread",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Drain, Line(40)],
+            meant: vec![Thread(300), Thread(8000), Line(9000)],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: drop the oldest without a drain",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Drain, EndDrain, Lines(ALL, BIG)],
+            meant: vec![Lines(6, BIG)],
+            is: DROPPED,
+        },
+        Case {
+            name: "log: beside a table",
+            overload: Oldest,
+            before: vec![Drain, Lines(3, BIG)],
+            lead: vec![Drain, Set, Line(40)],
+            meant: vec![Set, Line(40), Set, Line(9000), Finish, Set],
+            is: beside,
+        },
     ]
 }
 
-fn full() -> Vec<Steps> {
+fn full() -> Vec<Case> {
     use Op::{Drain, Line, Lines, Meanwhile, Pass};
     use Overload::{Block, DropNewest as Newest, DropOldest as Oldest};
     let kept = Is {
@@ -143,116 +127,116 @@ fn full() -> Vec<Steps> {
     };
     let fill = || vec![Drain, Lines(ALL, BIG)];
     vec![
-        (
-            "log: drop the oldest",
-            Oldest,
-            fill(),
-            vec![Drain, Line(BIG)],
-            vec![Lines(9, BIG)],
-            DROPPED,
-        ),
-        (
-            "log: drop the newest",
-            Newest,
-            fill(),
-            vec![Drain],
-            vec![Lines(3, BIG), Pass, Lines(3, BIG)],
-            kept,
-        ),
-        (
-            "log: wait for the drain",
-            Block,
-            fill(),
-            vec![Drain],
-            vec![Meanwhile(BIG)],
-            varying,
-        ),
-        (
-            "log: wait for a drain beside",
-            Block,
-            fill(),
-            vec![],
-            vec![Lines(9, BIG)],
-            drained,
-        ),
-        (
-            "log: wait for a dead drain",
-            Block,
-            fill(),
-            vec![],
-            vec![Lines(2, BIG)],
-            dead,
-        ),
-        (
-            "log: drop the newest for a dead drain",
-            Newest,
-            fill(),
-            vec![],
-            vec![Lines(2, BIG)],
-            dead,
-        ),
+        Case {
+            name: "log: drop the oldest",
+            overload: Oldest,
+            before: fill(),
+            lead: vec![Drain, Line(BIG)],
+            meant: vec![Lines(9, BIG)],
+            is: DROPPED,
+        },
+        Case {
+            name: "log: drop the newest",
+            overload: Newest,
+            before: fill(),
+            lead: vec![Drain],
+            meant: vec![Lines(3, BIG), Pass, Lines(3, BIG)],
+            is: kept,
+        },
+        Case {
+            name: "log: wait for the drain",
+            overload: Block,
+            before: fill(),
+            lead: vec![Drain],
+            meant: vec![Meanwhile(BIG)],
+            is: varying,
+        },
+        Case {
+            name: "log: wait for a drain beside",
+            overload: Block,
+            before: fill(),
+            lead: vec![],
+            meant: vec![Lines(9, BIG)],
+            is: drained,
+        },
+        Case {
+            name: "log: wait for a dead drain",
+            overload: Block,
+            before: fill(),
+            lead: vec![],
+            meant: vec![Lines(2, BIG)],
+            is: dead,
+        },
+        Case {
+            name: "log: drop the newest for a dead drain",
+            overload: Newest,
+            before: fill(),
+            lead: vec![],
+            meant: vec![Lines(2, BIG)],
+            is: dead,
+        },
     ]
 }
 
-fn draining() -> Vec<Steps> {
+fn draining() -> Vec<Case> {
     use Op::{Check, Drain, EndDrain, Finish, Line, Lines, Pass, PassOver, Repair, Thread};
     use Overload::DropOldest as Oldest;
     vec![
-        (
-            "log: drain",
-            Oldest,
-            vec![Drain, Lines(5, BIG)],
-            vec![Drain, Line(40)],
-            vec![Pass, Line(5000), Finish, Line(40), Pass],
-            PLAIN,
-        ),
-        (
-            "log: drain what is dropped",
-            Oldest,
-            vec![Drain, Lines(ALL, BIG)],
-            vec![Drain],
-            vec![PassOver(9, BIG), Finish],
-            DROPPED,
-        ),
-        (
-            "log: the end of a drain",
-            Oldest,
-            vec![],
-            vec![Drain, Line(40)],
-            vec![EndDrain, Line(40), Drain, Line(40), EndDrain],
-            PLAIN,
-        ),
-        (
-            "log: drain after a dead drain",
-            Oldest,
-            vec![Drain, Lines(7, BIG)],
-            vec![],
-            vec![Drain, Line(40), Finish, Line(40)],
-            DEAD,
-        ),
-        (
-            "log: a line on a damaged log",
-            Oldest,
-            vec![Drain, Thread(BIG), Thread(BIG), Finish],
-            vec![Drain],
-            vec![Line(200), Thread(200), Thread(9000)],
-            DAMAGED,
-        ),
-        (
-            "log: check",
-            Oldest,
-            vec![Drain, Thread(BIG), Thread(BIG), Finish],
-            vec![Drain],
-            vec![Check],
-            DAMAGED,
-        ),
-        (
-            "log: repair",
-            Oldest,
-            vec![Drain, Thread(BIG), Thread(BIG), Finish],
-            vec![Drain],
-            vec![Repair, Thread(40), Line(40), Finish],
-            DAMAGED,
-        ),
+        Case {
+            name: "log: drain",
+            overload: Oldest,
+            before: vec![Drain, Lines(5, BIG)],
+            lead: vec![Drain, Line(40)],
+            meant: vec![Pass, Line(5000), Finish, Line(40), Pass],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: drain what is dropped",
+            overload: Oldest,
+            before: vec![Drain, Lines(ALL, BIG)],
+            lead: vec![Drain],
+            meant: vec![PassOver(9, BIG), Finish],
+            is: DROPPED,
+        },
+        Case {
+            name: "log: the end of a drain",
+            overload: Oldest,
+            before: vec![],
+            lead: vec![Drain, Line(40)],
+            meant: vec![EndDrain, Line(40), Drain, Line(40), EndDrain],
+            is: PLAIN,
+        },
+        Case {
+            name: "log: drain after a dead drain",
+            overload: Oldest,
+            before: vec![Drain, Lines(7, BIG)],
+            lead: vec![],
+            meant: vec![Drain, Line(40), Finish, Line(40)],
+            is: DEAD,
+        },
+        Case {
+            name: "log: a line on a damaged log",
+            overload: Oldest,
+            before: vec![Drain, Thread(BIG), Thread(BIG), Finish],
+            lead: vec![Drain],
+            meant: vec![Line(200), Thread(200), Thread(9000)],
+            is: DAMAGED,
+        },
+        Case {
+            name: "log: check",
+            overload: Oldest,
+            before: vec![Drain, Thread(BIG), Thread(BIG), Finish],
+            lead: vec![Drain],
+            meant: vec![Check],
+            is: DAMAGED,
+        },
+        Case {
+            name: "log: repair",
+            overload: Oldest,
+            before: vec![Drain, Thread(BIG), Thread(BIG), Finish],
+            lead: vec![Drain],
+            meant: vec![Repair, Thread(40), Line(40), Finish],
+            is: DAMAGED,
+        },
     ]
 }

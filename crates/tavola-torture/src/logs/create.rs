@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> 
     let own = Place::own("log: make a log in a file", |path| {
         options().open(path).map(drop)
     });
-    makers::run(args, board, &path, ([beside, own], SPARE), |place| {
+    makers::run(args, board, &path, &[beside, own], SPARE, |place| {
         slate.clear();
         survive(&path, slate, place)
     })

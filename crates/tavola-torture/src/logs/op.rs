@@ -1,6 +1,6 @@
 //! Operations on a log, and the place of a process at it.
 
-use super::slate::{BEGUN, RETURNED, Sink, Slate, text};
+use super::slate::{BEGUN, LineId, RETURNED, Sink, Slate, text};
 use super::{Found, NAME, failed};
 use crate::system::sleep_ms;
 use std::path::{Path, PathBuf};
@@ -76,15 +76,18 @@ impl Seat {
     }
 
     /// Writes a line and notes it; its number.
-    pub(super) fn line(&mut self, filler: usize) -> Found<(u64, u64)> {
+    pub(super) fn line(&mut self, filler: usize) -> Found<LineId> {
         let line = self.next();
         put(&self.log, self.slate, line, filler)?;
         Ok(line)
     }
 
-    fn next(&mut self) -> (u64, u64) {
+    fn next(&mut self) -> LineId {
         self.next += 1;
-        (self.writer, self.next - 1)
+        LineId {
+            writer: self.writer,
+            number: self.next - 1,
+        }
     }
 
     pub(super) fn drain(&mut self) -> Found<()> {
@@ -93,11 +96,11 @@ impl Seat {
     }
 
     /// A pass, all lines or those that are due; what was written out.
-    pub(super) fn pass(&mut self, is_all: bool) -> Found<Vec<(u64, u64)>> {
+    pub(super) fn pass(&mut self, is_all: bool) -> Found<Vec<LineId>> {
         self.pass_over(is_all, &mut || {})
     }
 
-    fn pass_over(&mut self, is_all: bool, between: &mut dyn FnMut()) -> Found<Vec<(u64, u64)>> {
+    fn pass_over(&mut self, is_all: bool, between: &mut dyn FnMut()) -> Found<Vec<LineId>> {
         let mut sink = Sink::new(self.slate, self.may_be_late, between);
         let drain = self.drain.as_mut().ok_or("no drain")?;
         let outcome = match is_all {
@@ -180,8 +183,8 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> String {
 }
 
 /// Writes a line and notes how far it came.
-fn put(log: &Log, slate: Slate, line: (u64, u64), filler: usize) -> Found<()> {
-    let text = text(line.0, line.1, filler);
+fn put(log: &Log, slate: Slate, line: LineId, filler: usize) -> Found<()> {
+    let text = text(line, filler);
     slate.note(line, BEGUN);
     log.line(Level::Info, text).map_err(failed)?;
     slate.note(line, RETURNED);

@@ -3,6 +3,7 @@
 //! A writer is one thread of one process, and never comes again. Each of its lines that returned is
 //! to be written out or counted.
 
+use super::slate::LineId;
 use crate::system::shared_words;
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -99,24 +100,27 @@ impl Record {
         }
     }
 
-    pub(super) fn late(&self, (writer, number): (u64, u64)) {
+    pub(super) fn late(&self, line: LineId) {
         let count = self.all(All::Late).fetch_add(1, Relaxed) as usize;
         let at = All::Late as usize + 1 + 2 * (count % LATE);
-        self.words[at].store(writer, Relaxed);
-        self.words[at + 1].store(number, Relaxed);
+        self.words[at].store(line.writer, Relaxed);
+        self.words[at + 1].store(line.number, Relaxed);
     }
 
     /// Late lines whose writers were not held up in the middle of them.
-    pub(super) fn too_late(&self) -> Vec<(u64, u64)> {
+    pub(super) fn too_late(&self) -> Vec<LineId> {
         let count = LATE.min(self.all(All::Late).load(Relaxed) as usize);
         let at = All::Late as usize + 1;
         let pairs = self.words[at..at + 2 * count].chunks(2);
-        let late = pairs.map(|pair| (pair[0].load(Relaxed), pair[1].load(Relaxed)));
-        late.filter(|(writer, number)| !self.may_be_late(*writer, *number))
-            .collect()
+        let late = pairs.map(|pair| LineId {
+            writer: pair[0].load(Relaxed),
+            number: pair[1].load(Relaxed),
+        });
+        late.filter(|line| !self.may_be_late(*line)).collect()
     }
 
-    fn may_be_late(&self, writer: u64, number: u64) -> bool {
+    fn may_be_late(&self, line: LineId) -> bool {
+        let LineId { writer, number } = line;
         let at = self.at(writer) + Of::Slow as usize + 1;
         let slow = &self.words[at..at + SLOW];
         // A process that was killed in the middle could not say how long it took.
@@ -130,14 +134,15 @@ impl Record {
         (word >> 32, word & 0xffff_ffff)
     }
 
-    fn count(&self, (writer, number): (u64, u64), of: Of) {
+    fn count(&self, line: LineId, of: Of) {
+        let LineId { writer, number } = line;
         let count = self.counted(writer, of).0 + 1;
         self.of(writer, of)
             .store(count << 32 | (number + 1), Relaxed);
     }
 
-    pub(super) fn received(&self, line: (u64, u64)) {
-        match line.1 >= self.counted(line.0, Of::Received).1 {
+    pub(super) fn received(&self, line: LineId) {
+        match line.number >= self.counted(line.writer, Of::Received).1 {
             true => self.count(line, Of::Received),
             false => drop(self.all(All::Twice).fetch_add(1, Relaxed)),
         }

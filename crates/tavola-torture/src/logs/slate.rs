@@ -20,17 +20,25 @@ const MOST: usize = 256;
 pub(super) const BEGUN: u64 = 1;
 pub(super) const RETURNED: u64 = 2;
 
-/// A line: its writer and its number, sealed with its length.
-pub(super) fn text(writer: u64, number: u64, filler: usize) -> Vec<u8> {
-    let key = writer.to_le_bytes();
-    [&key[..], &sealed(&key, number, filler)].concat()
+/// Which line it is: the writer, and its number among that writer's lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LineId {
+    pub(super) writer: u64,
+    pub(super) number: u64,
 }
 
-/// The writer and the number of a line that is whole.
-pub(super) fn opened_line(line: &LogLine<'_>) -> Result<(u64, u64), String> {
+/// A line: its writer and its number, sealed with its length.
+pub(super) fn text(line: LineId, filler: usize) -> Vec<u8> {
+    let key = line.writer.to_le_bytes();
+    [&key[..], &sealed(&key, line.number, filler)].concat()
+}
+
+/// Which line it is, if it is whole.
+pub(super) fn opened_line(line: &LogLine<'_>) -> Result<LineId, String> {
     let whole = line.text.split_first_chunk().and_then(|(key, rest)| {
         let number = opened(key, rest)?;
-        Some((u64::from_le_bytes(*key), number))
+        let writer = u64::from_le_bytes(*key);
+        Some(LineId { writer, number })
     });
     match whole {
         Some(whole) if line.cut == 0 => Ok(whole),
@@ -44,15 +52,22 @@ pub(super) struct Slate {
     words: &'static [AtomicU64],
 }
 
-/// A line's writer, its number, how far it came, and how often it was written out.
+/// A line, how far it came, and how often it was written out.
 #[derive(Clone, Copy)]
 pub(super) struct Noted {
-    pub(super) line: (u64, u64),
+    pub(super) line: LineId,
     pub(super) state: u64,
     pub(super) written: u64,
 }
 
 const LINES: usize = WRITERS * MOST;
+
+impl LineId {
+    /// The place of the line's words.
+    fn place(self) -> usize {
+        self.writer as usize * MOST + self.number as usize
+    }
+}
 
 impl Slate {
     pub(super) fn new() -> io::Result<Self> {
@@ -74,18 +89,18 @@ impl Slate {
         self.words.iter().for_each(|word| word.store(0, Relaxed));
     }
 
-    pub(super) fn note(&self, (writer, number): (u64, u64), state: u64) {
-        self.words[writer as usize * MOST + number as usize].store(state, Relaxed);
+    pub(super) fn note(&self, line: LineId, state: u64) {
+        self.words[line.place()].store(state, Relaxed);
     }
 
     /// Returns the state of a line, or `None` if nobody writes such lines.
-    pub(super) fn state(&self, (writer, number): (u64, u64)) -> Option<u64> {
-        let known = writer < WRITERS as u64 && number < MOST as u64;
-        known.then(|| self.words[writer as usize * MOST + number as usize].load(Relaxed))
+    pub(super) fn state(&self, line: LineId) -> Option<u64> {
+        let known = line.writer < WRITERS as u64 && line.number < MOST as u64;
+        known.then(|| self.words[line.place()].load(Relaxed))
     }
 
-    fn wrote(&self, (writer, number): (u64, u64)) {
-        self.words[LINES + writer as usize * MOST + number as usize].fetch_add(1, Relaxed);
+    fn wrote(&self, line: LineId) {
+        self.words[LINES + line.place()].fetch_add(1, Relaxed);
     }
 
     /// Lines that were written out by passes that did not return.
@@ -101,7 +116,10 @@ impl Slate {
     pub(super) fn all(&self) -> impl Iterator<Item = Noted> {
         let words = self.words;
         (0..LINES).map(move |at| Noted {
-            line: ((at / MOST) as u64, (at % MOST) as u64),
+            line: LineId {
+                writer: (at / MOST) as u64,
+                number: (at % MOST) as u64,
+            },
             state: words[at].load(Relaxed),
             written: words[LINES + at].load(Relaxed),
         })
@@ -111,7 +129,7 @@ impl Slate {
 /// Takes lines, and notes them as written out when it is asked to.
 pub(super) struct Sink<'a> {
     slate: Slate,
-    pub(super) lines: Vec<(u64, u64)>,
+    pub(super) lines: Vec<LineId>,
     noted: usize,
     last_ns: u64,
     /// Lines may come late: their writer is another process.

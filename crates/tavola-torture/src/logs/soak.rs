@@ -55,7 +55,7 @@ pub(crate) fn run(board: &Board, scratch: &Scratch, seed: u64, for_ns: u64) -> O
     for overload in overloads.into_iter().cycle() {
         let end = now_ns() + each;
         let path = scratch.path("logs");
-        let mut soak = Soak::begin(board, path, record, (overload, numbers.next()))?;
+        let mut soak = Soak::begin(board, path, record, overload, numbers.next())?;
         let reader = soak.start("the reader", |path, record, _| worker::read(path, record))?;
         while now_ns() < end && soak.kills < AUDIT_EVERY && board.faults() == 0 {
             soak.step()?;
@@ -89,7 +89,8 @@ impl<'a> Soak<'a> {
         board: &'a Board,
         path: PathBuf,
         record: Record,
-        (overload, seed): (Overload, u64),
+        overload: Overload,
+        seed: u64,
     ) -> Outcome<Self> {
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),

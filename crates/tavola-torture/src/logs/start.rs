@@ -2,7 +2,7 @@
 
 use super::cases::{BIG, Case, SHEETS};
 use super::op::Seat;
-use super::slate::{MAKER, Slate};
+use super::slate::{LineId, MAKER, Slate, text};
 use super::{Died, NAME, Outcome, child, failed};
 use crate::board::Board;
 use crate::image::Image;
@@ -66,7 +66,13 @@ fn make(path: &Path, case: &Case) -> Result<(), String> {
 /// Makes the head of the maker's second line no head.
 fn damage(path: &Path) -> Outcome<()> {
     let bytes = std::fs::read(path)?;
-    let line = super::slate::text(MAKER, 1, BIG);
+    let line = text(
+        LineId {
+            writer: MAKER,
+            number: 1,
+        },
+        BIG,
+    );
     let at = bytes.windows(64).position(|window| window == &line[..64]);
     let at = at.ok_or("the line to be damaged is not there")?;
     let file = File::options().write(true).open(path)?;

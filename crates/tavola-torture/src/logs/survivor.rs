@@ -3,7 +3,7 @@
 use super::account;
 use super::cases::{A_SHEET, BIG, Case, SHEETS, WHOLE};
 use super::op::Seat;
-use super::slate::{BEGUN, SURVIVOR, Slate, opened_line};
+use super::slate::{BEGUN, LineId, SURVIVOR, Slate, opened_line};
 use super::{Found, failed, whole};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -28,7 +28,7 @@ impl Death {
 }
 
 /// Lines that are there to be read.
-pub(super) type There = HashSet<(u64, u64)>;
+pub(super) type There = HashSet<LineId>;
 
 pub(super) fn check_survivor(path: &Path, case: &Case, slate: Slate, death: Death) -> Found<()> {
     let mut seat = Seat::open(path, case.is.beside, slate, SURVIVOR)?;
@@ -50,7 +50,7 @@ pub(super) fn check_survivor(path: &Path, case: &Case, slate: Slate, death: Deat
     let there = read(&mut reader, slate)?;
     seat.drain()?;
     seat.pass(true)?;
-    account::check_counts(case, slate, &there, (death, seat.log.dropped()))?;
+    account::check_counts(case, slate, &there, death, seat.log.dropped())?;
     rounds(&mut seat, &mut reader)?;
     if case.overload != Overload::Block {
         overload(case.overload, &mut seat)?;
@@ -63,11 +63,8 @@ pub(super) fn check_survivor(path: &Path, case: &Case, slate: Slate, death: Deat
 fn read(reader: &mut LogReader, slate: Slate) -> Found<There> {
     let (mut there, mut last) = (There::new(), HashMap::new());
     for line in reader.lines() {
-        let (writer, number) = opened_line(&line)?;
-        if slate
-            .state((writer, number))
-            .is_none_or(|state| state < BEGUN)
-        {
+        let id @ LineId { writer, number } = opened_line(&line)?;
+        if slate.state(id).is_none_or(|state| state < BEGUN) {
             return Err(format!("line {number} of {writer} was never begun"));
         }
         if let Some(before) = last.insert(writer, number)
@@ -77,7 +74,7 @@ fn read(reader: &mut LogReader, slate: Slate) -> Found<There> {
                 "line {number} of {writer} comes after line {before}"
             ));
         }
-        there.insert((writer, number));
+        there.insert(id);
     }
     Ok(there)
 }

@@ -1,7 +1,7 @@
 //! What the drains and the reader of a soak make of its lines.
 
 use super::record::{All, Of, Record};
-use super::slate::opened_line;
+use super::slate::{LineId, opened_line};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +25,7 @@ impl Order {
         }
     }
 
-    pub(super) fn line(&mut self, line: &LogLine<'_>) -> Option<(u64, u64)> {
+    pub(super) fn line(&mut self, line: &LogLine<'_>) -> Option<LineId> {
         let whole = match opened_line(line) {
             Ok(whole) if self.is_begun(whole) => whole,
             Ok(whole) => {
@@ -37,8 +37,11 @@ impl Order {
                 return None;
             }
         };
-        let next = self.next.insert(whole.0, whole.1 + 1).unwrap_or(0);
-        if whole.1 < next {
+        let next = self
+            .next
+            .insert(whole.writer, whole.number + 1)
+            .unwrap_or(0);
+        if whole.number < next {
             self.fault = Some(format!("line {whole:?} comes after number {}", next - 1));
         }
         if line.unix_ns < self.last_ns {
@@ -48,7 +51,8 @@ impl Order {
         Some(whole)
     }
 
-    fn is_begun(&self, (writer, number): (u64, u64)) -> bool {
+    fn is_begun(&self, line: LineId) -> bool {
+        let LineId { writer, number } = line;
         let record = &self.record;
         writer < record.writers() && number < record.of(writer, Of::Begun).load(Relaxed)
     }
@@ -57,7 +61,7 @@ impl Order {
 /// Where the drains of a soak write to.
 pub(super) struct Tally {
     pub(super) order: Order,
-    lines: Vec<(u64, u64)>,
+    lines: Vec<LineId>,
 }
 
 impl Tally {

@@ -1,7 +1,7 @@
 //! The processes of a soak: writers, a drain, a reader.
 
 use super::record::{All, Of, Record, WRITERS};
-use super::slate::text;
+use super::slate::{LineId, text};
 use super::tally::{Order, Tally};
 use super::{Found, NAME, failed};
 use crate::system::{now_ns, sleep_ms};
@@ -65,7 +65,7 @@ fn lines(log: &Log, record: Record, mut numbers: Numbers) -> Found<()> {
         if !log.has_drain() && numbers.below(50) != 0 {
             sleep_ms(1 + numbers.below(5));
         }
-        line(log, record, (writer, number), &mut numbers)?;
+        line(log, record, LineId { writer, number }, &mut numbers)?;
         if numbers.below(200) == 0 {
             std::thread::sleep(Duration::from_micros(numbers.below(2000)));
         }
@@ -73,13 +73,13 @@ fn lines(log: &Log, record: Record, mut numbers: Numbers) -> Found<()> {
     Ok(())
 }
 
-fn line(log: &Log, record: Record, line: (u64, u64), numbers: &mut Numbers) -> Found<()> {
-    let (writer, number) = line;
+fn line(log: &Log, record: Record, line: LineId, numbers: &mut Numbers) -> Found<()> {
+    let LineId { writer, number } = line;
     let filler = match numbers.below(SELDOM) {
         0 => numbers.below(LONG),
         _ => numbers.below(SHORT),
     };
-    let text = text(writer, number, filler as usize);
+    let text = text(line, filler as usize);
     record.of(writer, Of::Begun).store(number + 1, Relaxed);
     let begun = now_ns();
     log.line(Level::Info, &text).map_err(failed)?;

@@ -226,7 +226,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Continues from a file.
-    pub(crate) fn opened(scratch: &'a Scratch, (image, model): &Start) -> Prepared<Self> {
+    pub(crate) fn opened(scratch: &'a Scratch, start: &Start) -> Prepared<Self> {
+        let (image, model) = start;
         let path = scratch.path("prepared");
         image.store(&path)?;
         let table = Table::options().open_existing(&path)?;

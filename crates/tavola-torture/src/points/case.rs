@@ -78,7 +78,8 @@ pub(crate) type Versions = Vec<(Bytes, Bytes, CasToken)>;
 pub(crate) type Allowed = HashMap<Bytes, Vec<Option<Held>>>;
 
 impl Case {
-    pub(crate) fn new(name: &str, (image, model): Start, ops: Vec<Op>) -> Self {
+    pub(crate) fn new(name: &str, start: Start, ops: Vec<Op>) -> Self {
+        let (image, model) = start;
         Self {
             name: name.to_owned(),
             image,

@@ -6,7 +6,7 @@
 //! that is not stopped and makes no progress for five seconds counts as hung.
 
 mod audit;
-mod history;
+pub(crate) mod history;
 mod keys;
 mod large;
 mod registers;

@@ -38,9 +38,18 @@ impl Core {
     }
 
     fn wait_for_records(&self, me: Me) -> Result<()> {
-        match take_last(self.region()) {
-            0 => Ok(()),
-            end => self.files()?.sync_to(self.region(), me, end),
+        let end = take_last(self.region());
+        if end == 0 {
+            return Ok(());
+        }
+        let files = self.files()?;
+        loop {
+            // The change is made, and `Busy` would say that nothing was done: the caller would make
+            // it a second time. So this waits as long as the one who syncs lives.
+            match files.sync_to(self.region(), me, end) {
+                Err(Error::Busy { .. }) => {}
+                outcome => return outcome,
+            }
         }
     }
 
@@ -97,11 +106,20 @@ impl Core {
     /// Returns when all changes of all processes that were made before survive a power failure.
     pub(crate) fn sync(&self) -> Result<()> {
         if !self.region().is_journaled() {
-            return Err(not_durable());
+            return Err(self.no_journal());
         }
         let me = self.writer()?;
         self.files()?
             .sync_to(self.region(), me, tail(self.region()))
+    }
+
+    /// Returns the error of a call that needs a journal, which this handle has not.
+    #[cold]
+    pub(crate) fn no_journal(&self) -> Error {
+        match self.region().geometry().is_durable {
+            true => Error::ReadOnly,
+            false => not_durable(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! - `backing`, `reclaim`: room for it: backing memory, evicting keys, emergency reclaim
 //! - `read`, `large`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`,
 //!   `attributes`, `batch`: what the calls of those names do
+//! - `replay`, `restore`, `workers`: the changes of a journal again, and the keys of a saved file
 //! - `claims`, `leases`: lease records
 //! - `due`, `upkeep`, `maintain`, `cache`, `background`: housekeeping, and when it is due
 //! - `check`, `beside`: integrity of the whole file
@@ -41,6 +42,7 @@ mod recent;
 mod reclaim;
 mod replay;
 mod request;
+mod restore;
 mod stats;
 mod store;
 mod tags;
@@ -48,6 +50,7 @@ mod transact;
 mod uid;
 mod update;
 mod upkeep;
+mod workers;
 mod write;
 
 pub(crate) use self::core::Core;
@@ -63,5 +66,6 @@ pub(crate) use leases::FailedCompute;
 pub(crate) use plan::Change;
 pub(crate) use replay::{Replay, replay};
 pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
+pub(crate) use restore::{MOST_VERSION, RestorePlan, restore};
 pub(crate) use stats::keys_of;
 pub(crate) use transact::{MOST_CHANGES, Work};

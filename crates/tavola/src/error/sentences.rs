@@ -63,6 +63,12 @@ impl Error {
                  --verify what is lost, and accept that with: tavola repair --cut",
                 Shown(path)
             ),
+            Self::NotRestorable { path, why } => write!(
+                f,
+                "{} cannot be restored ({why}), and nothing was changed; restore another file, or \
+                 save the table again",
+                Shown(path)
+            ),
             Self::InUseElsewhere { path } => write!(
                 f,
                 "{} is in use by processes whose shared memory this process cannot reach; end \
@@ -151,6 +157,7 @@ impl Error {
             | Self::Aborted
             | Self::TransactionTooLarge { .. }
             | Self::DamagedJournal { .. }
+            | Self::NotRestorable { .. }
             | Self::InUseElsewhere { .. }
             | Self::Lengths { .. }
             | Self::NoUids => unreachable!("others write its sentence"),

@@ -106,6 +106,19 @@ pub(crate) fn mark_accessed(lock: &ShardLock<'_>, hash: Hash, word: u64) {
     }
 }
 
+/// Gives a key that was just stored the state that it had in another cache, unless that is worth
+/// less than the one it has. Any state is safe.
+pub(crate) fn restore_state(lock: &ShardLock<'_>, found: &FoundKey<'_>, state: u32) {
+    let had = found.bucket.state(found.slot);
+    if state & PROTECTED < had & PROTECTED {
+        return;
+    }
+    if state & PROTECTED > had & PROTECTED {
+        lock.head.probationary.sub_owned(found.payload);
+    }
+    found.bucket.set_state(found.slot, state);
+}
+
 /// Returns whether an item is a tag in use.
 fn is_used_tag(item: &Item<'_>) -> bool {
     item.is_tag() && unused_for(item.region(), item.hint()) < TAG_LIFE

@@ -30,7 +30,7 @@ pub(crate) use super::commit::{
     Field, New, Why, change_field, change_word, change_word_unrecorded, drop_key, publish_copy,
 };
 pub(crate) use super::dir::{allocate_directory, note_directory};
-pub(crate) use super::evict::{evict, mark_accessed};
+pub(crate) use super::evict::{evict, mark_accessed, restore_state};
 pub(crate) use super::evicted::take_evicted;
 pub(crate) use super::find::{find, find_along};
 pub(crate) use super::hash::{Hash, of_value};

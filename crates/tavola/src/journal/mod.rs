@@ -6,6 +6,7 @@
 //! - `files`: records on their way to disk, and who waits for them
 //! - `read`: records from disk
 //! - `snapshot`: all keys at once, from which a journal continues
+//! - `saved`: the same in a file without a journal, for a cache that starts warm
 //! - `home`: the directory of a durable table
 
 mod files;
@@ -13,6 +14,7 @@ mod home;
 mod read;
 mod record;
 mod ring;
+mod saved;
 mod snapshot;
 mod window;
 
@@ -25,5 +27,8 @@ pub(crate) use record::{
 pub(crate) use ring::{
     Appended, begin_snapshot, finish_record, head, is_kept, most_bytes, most_inline, record,
     record_all, record_piece, tail, take_last,
+};
+pub(crate) use saved::{
+    About, NOTE_AGAIN, NOTE_STATE, SAVED_FORMAT, SavedReader, SavedWriter, Unusable, decode_tag,
 };
 pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};

@@ -14,15 +14,19 @@
 //! | PIECE (2) | the position of the first piece of the value, 0 in that one; bytes of the value |
 //! | CLOCK (3) | the time of the table's clock, in milliseconds |
 //! | FOOT (4) | of a snapshot: the end of the records that it needs, keys, the highest version |
+//! | ABOUT (5) | of a saved file: see `saved` |
+//! | TAG (6) | of a saved file: a tag's handle when it was saved; its name |
 //!
 //! A change:
 //!
 //! ```text
-//! op u8, fields u8, tags u8, 0 u8, bytes of the key u32, bytes of the value u32, flags u32
+//! op u8, fields u8, tags u8, note u8, bytes of the key u32, bytes of the value u32, flags u32
 //! expiry u64, version u64, marks u64, position of the first piece u64: those in `fields`
 //! tags: bytes of the name u16, name, for each
 //! key, value (if it is not in pieces), zeroes up to a multiple of 8
 //! ```
+//!
+//! The note is 0 except in a saved file.
 //!
 //! All changes are absolute, so that a change can be made again. A record whose position or check
 //! is wrong does not count.
@@ -46,22 +50,26 @@ const SECRETS: RapidSecrets = RapidSecrets::seed(0x5461_766F_6C61);
 /// The kind of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    Commit,
+    Commit = 1,
     Piece,
     Clock,
     Foot,
+    About,
+    Tag,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Commit, Self::Piece, Self::Clock, Self::Foot];
+    const ALL: [Self; 6] = [
+        Self::Commit,
+        Self::Piece,
+        Self::Clock,
+        Self::Foot,
+        Self::About,
+        Self::Tag,
+    ];
 
     fn code(self) -> u64 {
-        match self {
-            Self::Commit => 1,
-            Self::Piece => 2,
-            Self::Clock => 3,
-            Self::Foot => 4,
-        }
+        self as u64
     }
 
     fn of(code: u64) -> Option<Self> {
@@ -119,6 +127,8 @@ pub(crate) enum Content<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ChangeRecord<'a> {
     pub(crate) op: Op,
+    /// What a saved file says beside, see `saved`.
+    pub(crate) note: u8,
     pub(crate) key: &'a [u8],
     pub(crate) content: Content<'a>,
     pub(crate) client: u32,
@@ -133,6 +143,7 @@ impl<'a> ChangeRecord<'a> {
     pub(crate) fn of(op: Op, key: &'a [u8]) -> Self {
         Self {
             op,
+            note: 0,
             key,
             content: Content::Here(&[]),
             client: 0,
@@ -215,7 +226,7 @@ impl Draft {
         ];
         let has = fields.iter().filter(|(_, word)| *word != 0);
         let has: u8 = has.map(|(flag, _)| flag).sum();
-        self.push_bytes(&[change.op.code(), has, change.tags.len() as u8, 0]);
+        self.push_bytes(&[change.op.code(), has, change.tags.len() as u8, change.note]);
         for number in [key_len as u32, len, change.client] {
             self.push_bytes(&number.to_le_bytes());
         }
@@ -397,6 +408,7 @@ pub(crate) fn decode_change(bytes: &[u8]) -> Option<(ChangeRecord<'_>, &[u8])> {
     parts.take(used.next_multiple_of(8) - used)?;
     let change = ChangeRecord {
         op,
+        note: first[3],
         key,
         content,
         client,
@@ -428,6 +440,7 @@ mod tests {
             client: 7,
             expiry_ms: 1_795_000_000_000,
             version: 5,
+            note: 0x85,
             marks: 0xFF_FFFF,
             tags: vec![b"user:7", b""],
             ..ChangeRecord::of(Op::Set, key)

@@ -35,12 +35,51 @@ pub(crate) fn snapshot_position(name: &str) -> Option<u64> {
     (snapshot_name(position) == name).then_some(position)
 }
 
+/// What the head of a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SnapshotHead {
+    /// The records of the file are made with it, so that those of another file do not count.
+    pub(crate) id: u64,
+    /// The position of the journal from which records are needed; 0 in a file without a journal
+    /// (`saved`).
+    pub(crate) position: u64,
+    pub(crate) clock_ms: u64,
+}
+
+impl SnapshotHead {
+    fn encode(&self) -> Vec<u8> {
+        let words = [MAGIC, self.id, self.position, self.clock_ms];
+        let all = words.into_iter().chain([fold(&words)]);
+        let mut head: Vec<u8> = all.flat_map(u64::to_le_bytes).collect();
+        head.resize(BEGIN as usize, 0);
+        head
+    }
+
+    /// Decodes the head of a file. Returns `None` if it is not right.
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let word = |i: usize| word_at(bytes, 8 * i);
+        let words = [word(0)?, word(1)?, word(2)?, word(3)?];
+        let is_right = words[0] == MAGIC && word(4)? == fold(&words);
+        is_right.then_some(Self {
+            id: words[1],
+            position: words[2],
+            clock_ms: words[3],
+        })
+    }
+
+    /// Returns whether bytes begin as those of such a file do, right or damaged.
+    pub(super) fn is_begun(bytes: &[u8]) -> bool {
+        word_at(bytes, 0) == Some(MAGIC)
+    }
+}
+
 /// A snapshot that is being written.
 pub(crate) struct SnapshotWriter<'a> {
     home: &'a dyn HomeDir,
     file: Arc<dyn DiskFile>,
+    /// The names of the file while it is written, and afterwards.
+    names: [String; 2],
     id: u64,
-    position: u64,
     draft: Draft,
     buffer: Vec<u8>,
     /// Bytes that are in the file.
@@ -59,28 +98,43 @@ impl<'a> SnapshotWriter<'a> {
             _ => {}
         }
         let file = home.create(NEW)?;
-        let words = [MAGIC, id, position, clock_ms];
-        let mut head: Vec<u8> = words
-            .into_iter()
-            .chain([fold(&words)])
-            .flat_map(u64::to_le_bytes)
-            .collect();
-        head.resize(BEGIN as usize, 0);
-        let mut draft = Draft::default();
-        draft.begin(Kind::Commit);
-        Ok(Self {
-            home,
-            file,
+        let names = [NEW.to_string(), snapshot_name(position)];
+        let head = SnapshotHead {
             id,
             position,
+            clock_ms,
+        };
+        Ok(Self::begin(home, file, names, &head))
+    }
+
+    /// Begins a file that is open and empty. It has the first name, and is to get the second one.
+    pub(crate) fn begin(
+        home: &'a dyn HomeDir,
+        file: Arc<dyn DiskFile>,
+        names: [String; 2],
+        head: &SnapshotHead,
+    ) -> Self {
+        let mut draft = Draft::default();
+        draft.begin(Kind::Commit);
+        Self {
+            home,
+            file,
+            names,
+            id: head.id,
             draft,
-            buffer: head,
+            buffer: head.encode(),
             written: 0,
-        })
+        }
     }
 
     fn offset(&self) -> u64 {
         self.written + self.buffer.len() as u64
+    }
+
+    /// Writes a record of its own.
+    pub(super) fn record(&mut self, record: &mut Draft) -> io::Result<()> {
+        self.end_changes()?;
+        self.end_record(record)
     }
 
     /// Ends the record that is being written.
@@ -150,7 +204,7 @@ impl<'a> SnapshotWriter<'a> {
         self.end_record(&mut foot)?;
         self.flush()?;
         self.file.sync_data()?;
-        self.home.rename(NEW, &snapshot_name(self.position))?;
+        self.home.rename(&self.names[0], &self.names[1])?;
         self.home.sync()?;
         Ok(self.written)
     }
@@ -162,6 +216,8 @@ pub(crate) struct Foot {
     /// The end of the records that the snapshot needs.
     pub(crate) end: u64,
     pub(crate) keys: u64,
+    /// The highest version of a key.
+    pub(crate) versions: u64,
 }
 
 /// A snapshot that is being read.
@@ -175,19 +231,23 @@ pub(crate) struct SnapshotReader {
 impl SnapshotReader {
     /// Opens a snapshot. Returns `None` if its head is not right.
     pub(crate) fn open(home: &dyn HomeDir, id: u64, position: u64) -> io::Result<Option<Self>> {
-        let file = home.open(&snapshot_name(position))?;
-        let mut head = [0; BEGIN as usize];
-        file.read_at(&mut head, 0)?;
-        let word = |i: usize| word_at(&head, 8 * i).unwrap_or(0);
-        let words = [word(0), word(1), word(2), word(3)];
-        let is_right =
-            words[0] == MAGIC && words[1] == id && words[2] == position && word(4) == fold(&words);
-        Ok(is_right.then_some(Self {
+        let (opened, _) = Self::of_file(home.open(&snapshot_name(position))?)?;
+        Ok(opened.filter(|snapshot| snapshot.id == id && snapshot.position == position))
+    }
+
+    /// Reads the head of a file. Returns no snapshot if it is not right, and the bytes in any case.
+    pub(super) fn of_file(file: Arc<dyn DiskFile>) -> io::Result<(Option<Self>, Vec<u8>)> {
+        let mut bytes = vec![0; BEGIN as usize];
+        let len = file.read_at(&mut bytes, 0)?;
+        bytes.truncate(len);
+        let head = SnapshotHead::decode(&bytes);
+        let opened = head.map(|head| Self {
             file,
-            id,
-            position,
-            clock_ms: words[3],
-        }))
+            id: head.id,
+            position: head.position,
+            clock_ms: head.clock_ms,
+        });
+        Ok((opened, bytes))
     }
 
     /// Returns the bytes of the file.
@@ -201,8 +261,8 @@ impl SnapshotReader {
         &self,
         mut each: impl FnMut(&Record<'_>) -> Result<(), E>,
     ) -> Result<Result<Foot, u64>, E> {
-        let mut window = Window::default();
-        let mut at = BEGIN;
+        let (mut window, mut at) = (Window::default(), BEGIN);
+        let file_len = self.len()?;
         let fill = |window: &mut Window, at: u64, len: usize| -> io::Result<()> {
             while window.bytes().len() < len {
                 let from = at + window.bytes().len() as u64;
@@ -217,7 +277,7 @@ impl SnapshotReader {
             let Some(head) = RecordHead::decode(window.bytes(), at) else {
                 return Ok(Err(at));
             };
-            if head.len() > 8 << 20 {
+            if at + head.len() as u64 > file_len {
                 return Ok(Err(at));
             }
             fill(&mut window, at, head.len())?;
@@ -226,10 +286,15 @@ impl SnapshotReader {
             };
             each(&record)?;
             if record.kind == Kind::Foot {
-                let (Some(end), Some(keys)) = (record.word(0), record.word(1)) else {
+                let words = [0, 1, 2].map(|number| record.word(number));
+                let [Some(end), Some(keys), Some(versions)] = words else {
                     return Ok(Err(at));
                 };
-                return Ok(Ok(Foot { end, keys }));
+                return Ok(Ok(Foot {
+                    end,
+                    keys,
+                    versions,
+                }));
             }
             let len = head.len();
             window.consume(len);

@@ -6,10 +6,22 @@ pub(super) use std::thread;
 
 /// Of so many schedules of the checker one is run here.
 const PART: usize = 10;
+/// The same under valgrind, where one thread runs at a time and few changes of threads are tried.
+const PART_ONE_AT_A_TIME: usize = 50;
+
+fn part() -> usize {
+    match std::env::var_os("TAVOLA_ONE_AT_A_TIME") {
+        None => PART,
+        Some(_) => PART_ONE_AT_A_TIME,
+    }
+}
 
 /// Runs a model a number of times; once under Miri, which has its seeds for more.
 pub(super) fn explore(schedules: usize, model: impl Fn() + Send + Sync + 'static) {
-    let rounds = if cfg!(miri) { 1 } else { schedules / PART };
+    let rounds = match cfg!(miri) {
+        true => 1,
+        false => (schedules / part()).max(1),
+    };
     (0..rounds).for_each(|_| model());
 }
 

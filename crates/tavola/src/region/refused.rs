@@ -112,6 +112,7 @@ mod tests {
             gid,
             is_regular: true,
             kind: libc::S_IFREG,
+            names: 1,
             dev: 0,
             ino: 0,
         }

@@ -48,6 +48,8 @@ pub(super) struct WholeEntry<'a> {
     pub(super) shown: Shown,
     pub(super) tags: Tags,
     pub(super) has_uid: bool,
+    /// What a cache knows of it: the state of its slot.
+    pub(super) state: u8,
 }
 
 impl<'a> Iter<'a> {
@@ -124,6 +126,7 @@ impl<'a> Iter<'a> {
             shown: last.shown,
             tags,
             has_uid: last.has_uid,
+            state: last.state,
         }))
     }
 

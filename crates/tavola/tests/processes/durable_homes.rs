@@ -113,6 +113,74 @@ fn a_table_whose_memory_was_removed_while_in_use_is_refused_until_nobody_uses_it
     assert!(has(&table, "late"));
 }
 
+/// An actor: does what each line says.
+fn use_at_lines(args: &[String]) {
+    alarm(HANG_S);
+    let table = Table::open(&args[0]).unwrap();
+    say("open");
+    while let Some(line) = hear() {
+        match line.split_once(' ') {
+            Some(("has", key)) => say(has(&table, key)),
+            Some(("set", key)) => say(table.set(key, "1").is_ok()),
+            Some(("both", key)) => {
+                let both = table.transaction(|t| {
+                    t.set(key, "1")?;
+                    t.set(format!("{key} too"), "1")
+                });
+                say(both.is_ok());
+            }
+            _ => say(table.snapshot().unwrap()),
+        }
+    }
+}
+
+/// As `RemoveIPC` of systemd does when a user logs out: the memory goes while processes use it.
+#[test]
+fn what_is_acknowledged_after_the_memory_was_removed_is_in_the_next_one() {
+    play(&[("use", use_at_lines)]);
+    let test = "what_is_acknowledged_after_the_memory_was_removed_is_in_the_next_one";
+    for with_snapshot in [false, true] {
+        let dir = DurableDir::new();
+        drop(options(Durability::Commit).create(dir.path()).unwrap());
+        let start = || {
+            let mut actor = Actor::start(test, "use", &[dir.path().to_str().unwrap()]);
+            assert_eq!(actor.hear(), "open");
+            actor
+        };
+        let (mut one, mut other) = (start(), start());
+        let ask = |actor: &mut Actor, line: &str| {
+            actor.send(line);
+            assert_eq!(actor.hear(), "true", "{line}");
+        };
+        ask(&mut one, "set before");
+        dir.lose_memory();
+        // Both still have the same memory.
+        ask(&mut other, "has before");
+        ask(&mut other, "both after");
+        ask(&mut one, "has after too");
+        if with_snapshot {
+            ask(&mut one, "snapshot");
+        }
+        ask(&mut one, "set late");
+        let refused = Table::open_read_only(dir.path()).map(drop).unwrap_err();
+        assert!(
+            matches!(refused, Error::InUseElsewhere { .. }),
+            "{refused:?}"
+        );
+        let reason = refused.to_string();
+        assert!(reason.contains(dir.path().to_str().unwrap()), "{reason}");
+        one.kill();
+        ask(&mut other, "has late");
+        ask(&mut other, "set later");
+        other.kill();
+        let table = Table::open(dir.path()).unwrap();
+        for key in ["before", "after", "after too", "late", "later"] {
+            assert!(has(&table, key), "{key}");
+        }
+        assert!(table.check().unwrap().is_clean());
+    }
+}
+
 /// The memory is where the first one who opens the table after a restart wants it.
 #[test]
 fn openers_with_other_directories_of_tables_meet() {

@@ -45,8 +45,27 @@ fn another_handle_uses_the_same_memory() {
     let reader = Table::open_read_only(dir.path()).unwrap();
     assert_eq!(reader.get("a").unwrap().unwrap(), b"1");
     assert!(matches!(reader.set("a", "2"), Err(Error::ReadOnly)));
+    assert!(matches!(reader.sync(), Err(Error::ReadOnly)));
+    assert!(matches!(reader.snapshot(), Err(Error::ReadOnly)));
+    let strict = options().durable(Durability::Commit);
+    let strict = strict.open_existing(dir.path()).unwrap();
+    assert_eq!(one.durability(), Some(Durability::Os));
+    assert_eq!(strict.durability(), Some(Durability::Commit));
+    assert_eq!(reader.durability(), None);
     let again = options().durable(Durability::Os).create(dir.path());
     assert!(matches!(again, Err(Error::AlreadyExists { .. })));
+}
+
+#[test]
+fn invalid_options_leave_no_directory() {
+    let dir = DurableDir::new();
+    let cache = options().capacity(8 << 20).durable(Durability::Os);
+    let refused = cache.open(dir.path()).map(drop);
+    assert!(
+        matches!(refused, Err(Error::BadOption { .. })),
+        "{refused:?}"
+    );
+    assert!(!dir.path().exists());
 }
 
 #[test]

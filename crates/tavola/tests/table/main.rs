@@ -32,6 +32,7 @@ mod migrate;
 mod model;
 mod model_cache;
 mod rates;
+mod saved;
 mod second_hit;
 mod space;
 mod tags;

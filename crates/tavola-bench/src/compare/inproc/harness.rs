@@ -32,7 +32,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// what the program had before the store was made.
 pub(super) fn run(job: &Job, store: &impl Store, memory_before: u64) -> Result<()> {
     let case = &job.case;
-    let in_threads = job.peer != "tavola-rust";
+    let in_threads = !job.peer.starts_with("tavola-");
     let threads = if in_threads { case.procs.max(1) } else { 1 };
     let among_processes = !in_threads && case.procs > 1;
     let mut lines = Lines::default();

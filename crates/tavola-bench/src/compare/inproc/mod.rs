@@ -71,7 +71,11 @@ fn run(job: &Job) -> Result<()> {
     let memory = Memory::now().now;
     let keys = job.case.keys;
     match job.peer.as_str() {
-        "tavola-rust" => harness::run(job, &table::Shared::open(job)?, memory),
+        "tavola-rust" | "tavola-commit" | "tavola-within" | "tavola-os" => {
+            let shared = table::Shared::open(job)?;
+            harness::run(job, &shared, memory)?;
+            shared.remove(job)
+        }
         "std-rwlock" => harness::run(job, &RwLock::new(maps::map(keys)), memory),
         "std-mutex" => harness::run(job, &Mutex::new(maps::map(keys)), memory),
         #[cfg(feature = "peers")]

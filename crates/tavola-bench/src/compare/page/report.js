@@ -9,6 +9,8 @@ const WORKLOADS = {
   g: ['As the number of keys grows', 'The same work over more and more keys.', 'keys'],
   h: ['As values grow', 'From 16 bytes to a megabyte.', 'value_bytes'],
   i: ['As processes join', 'All processes together, over one store.', 'procs'],
+  j: ['Durable stores', 'On a disk, with and without waiting for it: put, get at random, and ' +
+    'transactions of two keys (operations are keys).'],
   f: ['How long single calls take', 'Each call is timed by itself.'],
   a: ['A file of companies, in a script', 'Some 2,300 records of a text file: write all, read ' +
     'all, open and read one.'],

@@ -8,6 +8,7 @@
 //! | `running` | a server from its start to its end |
 //! | `signals`, `succession` | signals, another process in its place or in the background |
 //! | `upkeep` | what it does while nobody asks for anything |
+//! | `warm` | a table that is restored from a file and saved to it |
 //! | `identity`, `notice` | the user that it runs as; notices to systemd |
 //! | `guessing` | lines about clients that guess passwords |
 
@@ -22,6 +23,7 @@ mod signals;
 mod sockets;
 mod succession;
 mod upkeep;
+mod warm;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,6 +40,7 @@ use crate::units;
 use place::Place;
 pub use place::is_of_this_machine;
 use plan::{Plan, TablePlan, Voice};
+use warm::SnapshotPlan;
 
 const LONGEST_SPIN: Duration = Duration::from_millis(10);
 
@@ -45,6 +48,7 @@ const EXAMPLES: &str = "\
 Examples:
   tavola serve sessions                           on 127.0.0.1:11211
   tavola serve pages --capacity 1G                created as a cache if it is missing
+  tavola serve pages --capacity 1G --snapshot /var/cache/pages.saved --every 5m
   tavola serve sessions --listen unix:/run/user/1000/sessions.sock
   tavola serve sessions --listen 127.0.0.1:0      any free port, which it prints
   tavola serve sessions --listen 0.0.0.0:11211 --users FILE --tls-cert FILE --tls-key FILE
@@ -75,6 +79,12 @@ pub struct Args {
     max_size: Option<u64>,
     #[command(flatten)]
     rights: RightsArgs,
+    /// Restore a new table from this file, and save it there at the end
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    snapshot: Option<PathBuf>,
+    /// Also save the table this often: 5m [default: only at the end]
+    #[arg(long, value_name = "TIME", requires = "snapshot", value_parser = parse_every)]
+    every: Option<Duration>,
     /// The largest value that clients may store; warns if it exceeds half of the table
     #[arg(long, value_name = "SIZE", value_parser = parse_value_bytes, default_value = "1M")]
     largest_value: usize,
@@ -193,6 +203,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             insists: false,
             versions: true,
         },
+        snapshot: SnapshotPlan::of(args.snapshot, args.every),
         places,
         default_place: Place::loopback(place::PORT),
         socket_mode: args.socket_mode,
@@ -239,6 +250,17 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err(format!("'{text}' is not a number of at least 1")),
         Ok(count) => Ok(count),
+    }
+}
+
+/// How often a table is saved: a number that was meant in another unit must not make it go on and
+/// on.
+fn parse_every(text: &str) -> Result<Duration, String> {
+    match units::parse_time(text)? {
+        time if time >= Duration::from_secs(1) => Ok(time),
+        _ => Err(format!(
+            "'{text}' is less than a second; write 5m, for example"
+        )),
     }
 }
 

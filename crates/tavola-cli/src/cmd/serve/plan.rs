@@ -9,6 +9,7 @@ use tavola_server::memcached::Protocol;
 use tavola_server::{Io, TlsFiles};
 
 use super::place::Place;
+use super::warm::SnapshotPlan;
 use crate::args;
 use crate::error::CliError;
 use crate::rights::RightsArgs;
@@ -21,6 +22,8 @@ pub const SPIN: Duration = Duration::from_micros(50);
 #[derive(Debug)]
 pub struct Plan {
     pub table: TablePlan,
+    /// The file that it starts warm from, if any.
+    pub snapshot: Option<SnapshotPlan>,
     /// The addresses to listen on. If it is empty: `default_place`, unless sockets were handed
     /// over.
     pub places: Vec<Place>,

@@ -20,6 +20,7 @@ use super::signals::{Event, Signals};
 use super::sockets::{self, Socket};
 use super::succession::{self, Predecessor, Program, Reason};
 use super::upkeep::Upkeep;
+use super::warm::Saver;
 use crate::error::CliError;
 use crate::output;
 
@@ -44,7 +45,10 @@ pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
         .as_mut()
         .map(|one| std::mem::take(&mut one.sockets));
     let sockets = sockets::all(plan, succeeded.unwrap_or_default())?;
-    let running = Running::start(plan, program, signals, sockets)?;
+    let is_handed_over = predecessor
+        .as_ref()
+        .is_some_and(|one| one.reason == Reason::InItsPlace);
+    let running = Running::start(plan, program, signals, sockets, is_handed_over)?;
     let pid_file = plan.pid_file.as_deref().map(PidFile::write).transpose()?;
     if let Some(path) = &plan.port_file {
         identity::write_whole(path, &running.ports())?;
@@ -97,6 +101,24 @@ fn bad_users(path: &Path, why: impl std::fmt::Display) -> CliError {
     CliError::Sentence(format!("{}: {why}", path.display()))
 }
 
+/// What clients may do, except who they are.
+fn rules_of(plan: &Plan) -> Rules {
+    Rules {
+        value_bytes: plan.value_bytes,
+        requests: plan.requests.unwrap_or(Rules::default().requests),
+        protocol: plan.protocol,
+        users: None,
+        flush: plan.flush,
+        dumps: plan.dumps,
+        watch: plan.watch,
+        prefixes: plan.prefixes,
+        verbosity: plan.verbosity,
+        shutdown: None,
+        on_guessing: Some(Arc::new(guessing::warning(plan.voice))),
+        saves: None,
+    }
+}
+
 /// A server that serves.
 struct Running<'a> {
     plan: &'a Plan,
@@ -106,6 +128,7 @@ struct Running<'a> {
     users: Option<Arc<Users>>,
     tls: Option<Arc<Tls>>,
     server: Server,
+    saver: Option<Saver>,
     /// Of each listening socket, whether its file is ours.
     ours: Vec<bool>,
 }
@@ -116,6 +139,7 @@ impl<'a> Running<'a> {
         program: Program,
         signals: Signals,
         sockets: Vec<Socket>,
+        is_handed_over: bool,
     ) -> Result<Self, CliError> {
         let users = match &plan.users {
             None => None,
@@ -127,18 +151,14 @@ impl<'a> Running<'a> {
         let tls = plan.tls.clone().map(Tls::read).transpose();
         let tls = tls.map_err(refused)?.map(Arc::new);
         let table = Arc::new(plan.open_table()?);
+        let saver = match &plan.snapshot {
+            Some(snapshot) => Saver::begin(snapshot, &table, plan.voice, is_handed_over)?,
+            None => None,
+        };
         let mut rules = Rules {
-            value_bytes: plan.value_bytes,
-            requests: plan.requests.unwrap_or(Rules::default().requests),
-            protocol: plan.protocol,
             users: users.clone(),
-            flush: plan.flush,
-            dumps: plan.dumps,
-            watch: plan.watch,
-            prefixes: plan.prefixes,
-            verbosity: plan.verbosity,
-            shutdown: None,
-            on_guessing: Some(Arc::new(guessing::warning(plan.voice))),
+            saves: saver.as_ref().map(Saver::saves),
+            ..rules_of(plan)
         };
         if plan.shutdown {
             let end = signals
@@ -177,6 +197,7 @@ impl<'a> Running<'a> {
             users,
             tls,
             server,
+            saver,
             ours,
         })
     }
@@ -238,7 +259,7 @@ impl<'a> Running<'a> {
             true => "stopped; all requests are answered",
             false => "stopped; clients that took too long were disconnected",
         });
-        Ok(())
+        self.saver.map_or(Ok(()), Saver::finish)
     }
 
     /// Reads the files of users and of certificates again.

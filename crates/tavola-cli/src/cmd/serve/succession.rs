@@ -33,8 +33,10 @@ use crate::error::CliError;
 
 /// Set for a process that another one started so.
 const VARIABLE: &str = "TAVOLA_SUCCEEDS";
-/// How long a process may take until it serves.
+/// How long a process may take until it serves in the place of another.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+/// The same for one in the background, which may restore a large table first.
+const LONG_PATIENCE: Duration = Duration::from_secs(3600);
 /// The most sockets of one message: what Linux takes.
 const MOST: usize = 253;
 
@@ -76,7 +78,10 @@ impl Program {
     /// file is ours.
     pub fn start(&self, reason: Reason, sockets: &[(OwnedFd, bool)]) -> io::Result<Successor> {
         let (line, end) = UnixStream::pair()?;
-        line.set_read_timeout(Some(PATIENCE))?;
+        line.set_read_timeout(Some(match reason {
+            Reason::InBackground => LONG_PATIENCE,
+            Reason::InItsPlace => PATIENCE,
+        }))?;
         send(&line, reason, sockets)?;
         let child = Command::new(&self.path)
             .arg0(&self.name)

@@ -27,7 +27,7 @@ fn refused(shell: &Shell, flags: &[&str]) -> String {
 }
 
 /// A server at a Unix socket, and the path of that.
-fn seat(shell: &Shell, flags: &[&str]) -> (Seat, String) {
+pub fn memcached_seat(shell: &Shell, flags: &[&str]) -> (Seat, String) {
     let path = shell.path().join(".socket");
     let pid = shell.path().join(".pid");
     let (path_flag, pid_flag) = (path.to_str().unwrap(), pid.to_str().unwrap());
@@ -41,7 +41,7 @@ fn seat(shell: &Shell, flags: &[&str]) -> (Seat, String) {
 #[test]
 fn it_serves_a_cache_of_as_many_mebibytes() {
     let shell = Shell::new();
-    let (mut seat, address) = seat(&shell, &["-m", "12", "-v"]);
+    let (mut seat, address) = memcached_seat(&shell, &["-m", "12", "-v"]);
     let mut line = connect(&address);
     ask(&mut *line, "set a 5 0 1\r\n1\r\n", "STORED\r\n");
     ask(&mut *line, "flush_all\r\nget a\r\n", "OK\r\nEND\r\n");
@@ -51,7 +51,7 @@ fn it_serves_a_cache_of_as_many_mebibytes() {
     closed(line);
     assert_eq!(seat.ended(), Some(0));
     // The flag says what the cache may take, also where it is there.
-    let (seat, _) = self::seat(&shell, &["-m", "16"]);
+    let (seat, _) = memcached_seat(&shell, &["-m", "16"]);
     let stat = shell.run(["stat", "m", "--json"]).json();
     assert_eq!(stat["capacity"], 16 << 20, "{stat}");
     drop(seat);
@@ -88,7 +88,7 @@ fn settings_are_reported_as_the_flags_say() {
         ),
     ] {
         let shell = Shell::new();
-        let (_seat, address) = seat(&shell, flags);
+        let (_seat, address) = memcached_seat(&shell, flags);
         let mut line = connect(&address);
         if !login.is_empty() {
             ask(&mut *line, login, "STORED\r\n");
@@ -112,7 +112,8 @@ fn settings_are_reported_as_the_flags_say() {
 #[test]
 fn what_clients_may_do_is_as_the_flags_say() {
     let shell = Shell::new();
-    let (mut seat, address) = seat(&shell, &["-F", "-A", "-I", "2k", "-c", "1", "-X", "-W"]);
+    let (mut seat, address) =
+        memcached_seat(&shell, &["-F", "-A", "-I", "2k", "-c", "1", "-X", "-W"]);
     let mut line = connect(&address);
     let off = "CLIENT_ERROR flush_all not allowed\r\n";
     ask(
@@ -175,7 +176,7 @@ fn what_clients_may_do_is_as_the_flags_say() {
 fn prefixes_are_not_listed_by_the_binary_protocol_either() {
     for (flags, status) in [(&["-D", "_", "-X"][..], 1), (&["-D", "_"], 0)] {
         let shell = Shell::new();
-        let (_seat, address) = seat(&shell, flags);
+        let (_seat, address) = memcached_seat(&shell, flags);
         let mut line = connect(&address);
         let topic = b"detail dump";
         let mut request = vec![0; 24];
@@ -192,7 +193,7 @@ fn prefixes_are_not_listed_by_the_binary_protocol_either() {
 #[test]
 fn prefixes_end_where_the_flag_says() {
     let shell = Shell::new();
-    let (_seat, address) = seat(&shell, &["-D", "_"]);
+    let (_seat, address) = memcached_seat(&shell, &["-D", "_"]);
     let mut line = connect(&address);
     ask(&mut *line, "get b_c\r\n", "END\r\n");
     let dump = "PREFIX b get 1 hit 0 set 0 del 0\r\nEND\r\n";
@@ -243,7 +244,7 @@ fn a_port_for_udp_is_warned_of() {
 #[test]
 fn so_many_requests_are_carried_out_in_a_row() {
     let shell = Shell::new();
-    let (_seat, address) = seat(&shell, &["-R", "1"]);
+    let (_seat, address) = memcached_seat(&shell, &["-R", "1"]);
     let mut line = connect(&address);
     let set = "set a 0 0 1\r\n1\r\n";
     ask(&mut *line, set.repeat(6), "STORED\r\n".repeat(6));
@@ -257,7 +258,7 @@ fn so_many_requests_are_carried_out_in_a_row() {
 #[test]
 fn it_continues_in_the_background() {
     let shell = Shell::new();
-    let (mut seat, address) = seat(&shell, &["-d"]);
+    let (mut seat, address) = memcached_seat(&shell, &["-d"]);
     // The command ends when the server serves.
     assert_eq!(seat.ended(), Some(0));
     ask(
@@ -319,7 +320,7 @@ fn a_table_of_another_user_needs_any_owner() {
     let said = refused(&shell, &["-p", "-1", "--table", "m"]);
     assert!(said.contains("belongs to user 65533"), "{said}");
     assert!(said.contains("--any-owner"), "{said}");
-    let (_seat, address) = seat(&shell, &["--any-owner"]);
+    let (_seat, address) = memcached_seat(&shell, &["--any-owner"]);
     ask(
         &mut *connect(&address),
         "set a 0 0 1\r\n1\r\n",

@@ -23,6 +23,7 @@ pub(in crate::memcached) fn general(work: &Work, report: &mut Reporter<'_>) -> R
     transport(work, &stats, report);
     housekeeping(work, report);
     items(work, &stats, report);
+    saves(work, report);
     Ok(())
 }
 
@@ -195,6 +196,17 @@ fn items(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
             "lru_bumps_dropped",
         ],
     );
+}
+
+/// Of the file from which the table starts warm, if there is one. Memcached has no such lines.
+fn saves(work: &Work, report: &mut Reporter<'_>) {
+    let Some(saves) = &work.shared.rules.saves else {
+        return;
+    };
+    let [last_s, keys, failures] = saves.figures();
+    report("tavola_save_time", &last_s);
+    report("tavola_save_items", &keys);
+    report("tavola_save_failures", &failures);
 }
 
 fn zeros(report: &mut Reporter<'_>, names: &[&str]) {

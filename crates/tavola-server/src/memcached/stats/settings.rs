@@ -19,7 +19,9 @@ pub(in crate::memcached) fn settings(work: &Work, report: &mut Reporter<'_>) -> 
     keeping(work, report);
     tls(work, report);
     report("num_napi_ids", &0);
-    report("memory_file", &work.table().path().display());
+    let saves = work.shared.rules.saves.as_deref();
+    let memory_file = saves.map_or(work.table().path(), |saves| saves.path());
+    report("memory_file", &memory_file.display());
     report("client_flags_size", &size_of::<u32>());
     Ok(())
 }

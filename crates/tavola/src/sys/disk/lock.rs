@@ -3,7 +3,7 @@
 use crate::sys::file::{self, KeptFile};
 use crate::sys::retry;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// A directory that is open to be locked. The lock ends with it, and with all forked children that
@@ -44,14 +44,16 @@ impl DirLock {
     }
 
     fn lock(&self, how: libc::c_int) -> io::Result<bool> {
-        let locked = self.dir.with(|fd| {
-            // SAFETY: passes no memory.
-            retry(|| unsafe { libc::flock(fd.as_raw_fd(), how) })
-        });
-        match locked {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.dir.with(|fd| flock(fd, how))
+    }
+}
+
+/// Locks an open file. Returns false if others have locked it, and it is not to be waited for.
+pub(super) fn flock(fd: BorrowedFd<'_>, how: libc::c_int) -> io::Result<bool> {
+    // SAFETY: passes no memory.
+    match retry(|| unsafe { libc::flock(fd.as_raw_fd(), how) }) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -40,6 +40,16 @@ pub(crate) trait HomeDir: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Creates an empty file, for reading and writing. Fails with `AlreadyExists` if there is one.
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
+    /// Creates an empty file for one writer, or takes over one that a dead writer has left. Returns
+    /// `None` while another writer has it open.
+    fn claim(&self, name: &str) -> io::Result<Option<Arc<dyn DiskFile>>> {
+        match self.remove(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        self.create(name).map(Some)
+    }
+
     /// Gives a file another name, and removes the file that had it.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 

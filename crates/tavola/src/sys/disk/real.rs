@@ -4,11 +4,13 @@
 //! renamed while the table is in use, and a process may close descriptors that it does not know
 //! ([`KeptFile`]).
 
+use super::lock::flock;
 use super::{DiskFile, HomeDir};
 use crate::sync::before_disk_call;
 use crate::sys::file::{self, FileRights, KeptFile, OpenDir};
+use crate::sys::process::effective_uid;
 use std::ffi::CString;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -42,14 +44,19 @@ impl RealHome {
         })
     }
 
+    /// Opens a directory whose new files get this mode.
+    pub(crate) fn of_mode(path: &Path, mode: u32) -> io::Result<Self> {
+        Self::open(
+            file::open(path, false)?,
+            path,
+            "",
+            FileRights::of_mode(mode),
+        )
+    }
+
     /// Keeps a directory whose files are only read.
     pub(crate) fn read_only(dir: OwnedFd, path: &Path) -> io::Result<Self> {
-        let rights = FileRights {
-            mode: 0,
-            group: None,
-            is_lenient: false,
-        };
-        let home = Self::open(dir, path, "", rights)?;
+        let home = Self::open(dir, path, "", FileRights::of_mode(0))?;
         Ok(Self {
             writable: false,
             ..home
@@ -92,6 +99,43 @@ impl HomeDir for RealHome {
             file::create_named_in(dir.as_fd(), &c_name, rights)
         })?;
         self.opened(fd, name, true)
+    }
+
+    fn claim(&self, name: &str) -> io::Result<Option<Arc<dyn DiskFile>>> {
+        let c_name = CString::new(name)?;
+        loop {
+            before_disk_call();
+            let made = self
+                .dir
+                .with(|dir| file::create_named_in(dir, &c_name, self.rights));
+            let fd = match made {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    match self.with(|dir| dir.open_file(&c_name, true, file::Links::Refused)) {
+                        // Its writer has given it its name.
+                        Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                        opened => opened?,
+                    }
+                }
+                made => made?,
+            };
+            if !flock(fd.as_fd(), libc::LOCK_EX | libc::LOCK_NB)? {
+                return Ok(None);
+            }
+            let info = file::len_and_blocks(fd.as_fd())?;
+            // The one who had the lock may have given the file its name, or removed it.
+            let is_it = self
+                .with(|dir| dir.info_of(&c_name, false))
+                .is_ok_and(|now| (now.dev, now.ino) == (info.dev, info.ino));
+            if !is_it {
+                continue;
+            }
+            if info.uid != effective_uid() || info.names != 1 || !info.is_regular {
+                let why = format!("{name} belongs to another user");
+                return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+            }
+            file::set_len(fd.as_fd(), 0)?;
+            return self.opened(fd, name, true).map(Some);
+        }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

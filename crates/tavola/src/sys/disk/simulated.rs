@@ -307,3 +307,11 @@ impl DiskFile for SimulatedFile {
         self.home.sync_target(CallKind::SyncData, Some(self.number))
     }
 }
+
+/// Returns the first number, or the second under valgrind, which takes thirty times as long.
+pub(crate) fn count_of(usual: usize, few: usize) -> usize {
+    match std::env::var_os("TAVOLA_ONE_AT_A_TIME") {
+        None => usual,
+        Some(_) => few,
+    }
+}

@@ -21,7 +21,6 @@ pub(crate) struct FileRights {
 
 impl FileRights {
     /// Returns the rights of a file whose group the system chooses.
-    #[cfg(test)]
     pub(crate) fn of_mode(mode: u32) -> Self {
         Self {
             mode,

@@ -38,6 +38,8 @@ pub(crate) struct FileInfo {
     pub(crate) is_regular: bool,
     /// What it is: `S_IFREG`, `S_IFDIR`, ...
     pub(crate) kind: u32,
+    /// The names that the file has.
+    pub(crate) names: u64,
     pub(crate) dev: u64,
     pub(crate) ino: u64,
 }
@@ -99,6 +101,7 @@ fn info_from(stat: &libc::stat) -> FileInfo {
         gid: stat.st_gid,
         is_regular: stat.st_mode & libc::S_IFMT == libc::S_IFREG,
         kind: stat.st_mode & libc::S_IFMT,
+        names: stat.st_nlink as u64,
         dev: stat.st_dev as u64,
         ino: stat.st_ino as u64,
     }

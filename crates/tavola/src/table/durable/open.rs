@@ -96,6 +96,8 @@ impl Options {
 
     /// Creates a durable table in a directory, which is made if it is missing.
     pub(in crate::table) fn create_home(&self, path: &Path) -> Result<Table> {
+        // Invalid options leave no directory.
+        let table = self.home()?;
         match create_directory(path, self.rights()) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(explained("creating the durable table", path, error));
@@ -103,7 +105,7 @@ impl Options {
             _ => {}
         }
         let opening = Opening::new(self, path)?;
-        let (core, table) = opening.create()?;
+        let core = opening.create(&table)?;
         self.durable_table(core, &table, path)
     }
 
@@ -176,7 +178,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn create(self) -> Result<(Core, Home)> {
+    fn create(self, table: &Home) -> Result<Core> {
         let exists = || Error::AlreadyExists {
             path: self.path.to_path_buf(),
         };
@@ -193,11 +195,10 @@ impl<'a> Opening<'a> {
                 why: format!("the directory is not empty: it has {other:?}"),
             });
         }
-        let table = self.options.home()?;
-        self.files(&table).create()?;
-        let core = self.rebuild(&table)?;
+        self.files(table).create()?;
+        let core = self.rebuild(table)?;
         self.share()?;
-        Ok((self.keep_lock(core), table))
+        Ok(self.keep_lock(core))
     }
 
     fn open(self) -> Result<(Core, Home)> {

@@ -16,11 +16,7 @@ const REMOVED: &str = "table.removed";
 /// Processes that have it open cannot write any more.
 pub(crate) fn remove_home(path: &Path, any_owner: bool) -> Result<()> {
     let failed = |source| explained("removing the durable table", path, source);
-    let rights = FileRights {
-        mode: 0o600,
-        group: None,
-        is_lenient: false,
-    };
+    let rights = FileRights::of_mode(0o600);
     let home = RealHome::open(open_directory(path, any_owner)?, path, TABLE, rights);
     let home = home.map_err(failed)?;
     let place = home.open(TABLE).and_then(|file| Place::read(&*file));

@@ -1,6 +1,6 @@
 //! Making a snapshot of a table that is in use.
 
-use crate::engine::{Core, not_durable};
+use crate::engine::Core;
 use crate::error::{Error, Result, corrupt};
 use crate::journal::{
     ChangeRecord, Content, JournalFiles, MOST_PIECE, Op, SnapshotWriter, begin_snapshot, head,
@@ -24,7 +24,7 @@ const LARGE: usize = 64 << 10;
 pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let core = table.core()?;
     let Some(files) = core.journal.as_deref() else {
-        return Err(not_durable());
+        return Err(core.no_journal());
     };
     let me = core.writer()?;
     let region = core.region();

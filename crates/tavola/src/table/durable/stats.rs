@@ -7,7 +7,7 @@ use crate::journal::decode_policy;
 use crate::layout::{ExtentKind, JournalHead};
 use crate::sync::Ordering;
 use crate::table::Table;
-use crate::values::DurableStats;
+use crate::values::{Durability, DurableStats};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -20,6 +20,16 @@ impl Table {
     /// As [`Table::get`].
     pub fn is_durable(&self) -> Result<bool> {
         Ok(self.core()?.region().geometry().is_durable)
+    }
+
+    /// Returns the policy of this handle: that of the table, or a stricter one. `None` if the table
+    /// is not durable, or the handle is open read-only.
+    ///
+    /// With [`Durability::Commit`] a write waits for the disk; if the threads of a language share a
+    /// lock, its binding releases that lock meanwhile.
+    pub fn durability(&self) -> Option<Durability> {
+        let core = self.lazy.ready()?;
+        core.journal.is_some().then_some(core.durability)
     }
 
     /// Returns the state of a durable table's journal, or `None` if the table is not durable.

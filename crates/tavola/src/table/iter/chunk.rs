@@ -32,6 +32,8 @@ pub(super) struct EntryEnd {
     /// The size class, from 0.
     pub(super) class: u32,
     pub(super) has_uid: bool,
+    /// What a cache knows of it.
+    pub(super) state: u8,
 }
 
 impl Chunk {
@@ -43,7 +45,7 @@ impl Chunk {
     }
 
     #[inline(always)]
-    fn try_append(&mut self, item: &Item<'_>) -> Option<()> {
+    fn try_append(&mut self, item: &Item<'_>, state: u32) -> Option<()> {
         if item.is_tag() || is_over(item)? {
             return Some(());
         }
@@ -63,6 +65,7 @@ impl Chunk {
             tags,
             class: class_of(item.block_bytes()).unwrap_or(0),
             has_uid: item.hint().is_some(),
+            state: state as u8,
         });
         Some(())
     }
@@ -94,9 +97,9 @@ impl<'a> ScanTarget<'a> for Filling<'a, '_> {
     }
 
     /// Appends an item to the chunk, unless it is a tag, or over.
-    fn copy(&mut self, item: &Item<'_>) -> Option<()> {
+    fn copy(&mut self, item: &Item<'_>, state: u32) -> Option<()> {
         let begin = self.chunk.bytes.len();
-        let appended = self.chunk.try_append(item);
+        let appended = self.chunk.try_append(item, state);
         if appended.is_none() {
             self.chunk.bytes.truncate(begin);
         }

@@ -15,7 +15,8 @@ use tavola_server::memcached::{Protocol, VERSION};
 
 use super::place::{self, Place};
 use super::plan::{Plan, TablePlan, Voice};
-use super::{at_least_one, running};
+use super::warm::SnapshotPlan;
+use super::{at_least_one, parse_every, running};
 use crate::args;
 use crate::error::CliError;
 use crate::rights::RightsArgs;
@@ -116,6 +117,12 @@ pub struct Flags {
     /// hash of the value
     #[arg(short = 'C', long)]
     disable_cas: bool,
+    /// Restore a new table from this file, and save it there on SIGTERM, SIGINT and SIGUSR1
+    #[arg(short = 'e', long, value_name = "FILE")]
+    memory_file: Option<PathBuf>,
+    /// Also save the table to the file of -e this often, such as 5m; memcached has no such flag
+    #[arg(long, value_name = "TIME", requires = "memory_file", value_parser = parse_every)]
+    every: Option<Duration>,
     /// File for the process ID
     #[arg(short = 'P', long, value_name = "FILE")]
     pidfile: Option<PathBuf>,
@@ -292,6 +299,7 @@ impl Flags {
                 insists: true,
                 versions: !self.disable_cas,
             },
+            snapshot: SnapshotPlan::of(self.memory_file, self.every),
             places,
             default_place,
             socket_mode: self.unix_mask,

@@ -146,7 +146,7 @@ fn arguments_are_read_as_memcached_reads_them() {
         &["-vm 128"],
         &["-m", " 128"],
         &["--memory-limit= 128", "--verbose=3"],
-        &["--memory", "128", "stray", "--verb"],
+        &["--memory-l", "128", "stray", "--verb"],
     ] {
         let plan = plan(args).unwrap();
         assert_eq!(plan.table.capacity, Some(128 << 20), "{args:?}");

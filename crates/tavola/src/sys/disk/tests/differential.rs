@@ -3,20 +3,13 @@
 use super::super::simulated::SimulatedHome;
 use super::super::simulated::choice::RandomChoice;
 use super::super::{DiskFile, HomeDir, RealHome};
-use crate::sys::file::{self, FileRights};
 use crate::sys::testing::TempDir;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
-
-fn open_real(path: &Path) -> io::Result<RealHome> {
-    let rights = FileRights::of_mode(0o600);
-    RealHome::open(file::open(path, false)?, path, "table", rights)
-}
 
 fn real_home() -> (TempDir, RealHome) {
     let dir = TempDir::new();
-    let home = open_real(&dir.path("")).unwrap();
+    let home = RealHome::of_mode(&dir.path(""), 0o600).unwrap();
     (dir, home)
 }
 
@@ -135,13 +128,16 @@ fn a_home_is_used_by_threads() {
 fn a_real_home_is_a_directory_and_gives_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     let dir = TempDir::new();
-    let missing = open_real(&dir.path("missing"));
+    let missing = RealHome::of_mode(&dir.path("missing"), 0o600);
     assert_eq!(errno(missing), Some(libc::ENOENT));
-    let home = open_real(&dir.path("")).unwrap();
+    let home = RealHome::of_mode(&dir.path(""), 0o600).unwrap();
     home.create("a").unwrap();
     let mode = std::fs::metadata(dir.path("a")).unwrap().permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
-    assert_eq!(errno(open_real(&dir.path("a"))), Some(libc::ENOTDIR));
+    assert_eq!(
+        errno(RealHome::of_mode(&dir.path("a"), 0o600)),
+        Some(libc::ENOTDIR)
+    );
 }
 
 /// The files that were opened on both disks, in the same order.

@@ -3,6 +3,7 @@
 
 use super::super::simulated::check::{CutChoices, CutCount};
 use super::super::simulated::choice::RandomChoice;
+use super::super::simulated::count_of;
 use super::lives::Operation::{
     Append, AppendFailedSync, AppendPair, AppendShortWrite, Restart, Snapshot,
 };
@@ -36,14 +37,6 @@ fn scripts(len: usize) -> Vec<Vec<Operation>> {
 fn exhaustive(script: &[Operation], limit: usize) -> Life<'_> {
     let choices = CutChoices::Exhaustive { limit };
     Life { script, choices }
-}
-
-/// Returns the first number, or the second under valgrind, which takes thirty times as long.
-fn count_of(usual: usize, few: usize) -> usize {
-    match std::env::var_os("TAVOLA_ONE_AT_A_TIME") {
-        None => usual,
-        Some(_) => few,
-    }
 }
 
 #[test]

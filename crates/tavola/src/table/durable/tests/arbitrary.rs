@@ -5,7 +5,7 @@ use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create, home_of, open};
 use crate::journal::{ChangeRecord, Content, Draft, Home, Kind, Op, TABLE, name_of, snapshot_name};
 use crate::sys::disk::HomeDir;
-use crate::sys::disk::simulated::SimulatedHome;
+use crate::sys::disk::simulated::{SimulatedHome, count_of};
 
 struct Numbers(u64);
 
@@ -133,7 +133,7 @@ fn records_of_arbitrary_content_are_refused_or_make_a_table() {
     let start = SimulatedHome::new();
     drop(create(&start).unwrap());
     let mut opened = 0;
-    for seed in 0..1500 {
+    for seed in 0..count_of(1500, 150) as u64 {
         let mut numbers = Numbers(seed);
         let home = SimulatedHome::from_image(start.image(), Vec::new());
         let mut bytes = Vec::new();
@@ -149,7 +149,7 @@ fn records_of_arbitrary_content_are_refused_or_make_a_table() {
         file.write_all_at(&bytes, 4096).unwrap();
         opened += u32::from(judge(&home, &format!("seed {seed}")));
     }
-    assert!(opened > 200, "{opened} were opened");
+    assert!(opened > count_of(200, 10) as u32, "{opened} were opened");
 }
 
 /// The same bytes as a snapshot, with a head that is right.
@@ -161,7 +161,7 @@ fn snapshots_of_arbitrary_content_are_refused_or_make_a_table() {
     drop(table);
     let name = snapshot_name(2 * SEGMENT);
     let mut opened = 0;
-    for seed in 0..1000 {
+    for seed in 0..count_of(1000, 100) as u64 {
         let mut numbers = Numbers(seed);
         let home = SimulatedHome::from_image(start.image(), Vec::new());
         let mut bytes = Vec::new();
@@ -182,7 +182,7 @@ fn snapshots_of_arbitrary_content_are_refused_or_make_a_table() {
         file.write_all_at(&bytes, 64).unwrap();
         opened += u32::from(judge(&home, &format!("seed {seed}")));
     }
-    assert!(opened > 50, "{opened} were opened");
+    assert!(opened > count_of(50, 2) as u32, "{opened} were opened");
 }
 
 /// A file `table` whose checksum is right, and whose numbers are arbitrary.

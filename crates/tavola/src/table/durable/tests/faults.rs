@@ -1,11 +1,11 @@
 //! The disk fails at one call: nothing that was promised is lost, and the table continues.
 
 use super::super::rebuild::OnDamage;
-use super::{contents, create, open};
+use super::{PATH, contents, create, open};
 use crate::error::Error;
-use crate::sys::disk::simulated::SimulatedHome;
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
+use crate::sys::disk::simulated::{SimulatedHome, count_of};
 
 /// The error of a write after which later writes are refused, or which changed nothing.
 fn is_refusal(error: &Error) -> bool {
@@ -15,7 +15,8 @@ fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// Sets keys while the n-th call of the disk fails, for every n, then heals the table.
+/// Sets keys while the n-th call of the disk fails, for every n (some under valgrind), then heals
+/// the table.
 fn each_call_fails(fault: impl Fn() -> Fault) {
     let mut fails = 0;
     loop {
@@ -63,7 +64,7 @@ fn each_call_fails(fault: impl Fn() -> Fault) {
             assert!(fails > 20, "{fails}");
             return;
         }
-        fails += 1;
+        fails += count_of(1, 7);
     }
 }
 
@@ -168,4 +169,59 @@ fn after_a_failed_sync_writes_are_refused_until_a_snapshot() {
         }
     });
     println!("{:?}", judged.unwrap());
+}
+
+/// From the n-th call on, for every n, the file system is read-only; then it is writable again.
+#[test]
+fn a_file_system_that_becomes_read_only_loses_nothing_and_heals() {
+    let changes = [
+        CallKind::Create,
+        CallKind::Rename,
+        CallKind::Remove,
+        CallKind::Write,
+    ];
+    for at in 0..60 {
+        let home = SimulatedHome::new();
+        let table = create(&home).unwrap();
+        home.acknowledge(100);
+        for kind in changes {
+            home.fail_from(Some(kind), at, Fault::new(libc::EROFS));
+        }
+        let (mut acknowledged, mut refused) = (Vec::new(), Vec::new());
+        for key in 0..12u8 {
+            match table.set([key], vec![key; 300]) {
+                Ok(()) => {
+                    home.acknowledge(u64::from(key));
+                    acknowledged.push(key);
+                }
+                Err(error) => refused.push(error),
+            }
+        }
+        for error in &refused {
+            assert!(is_refusal(error), "call {at}: {error:?}");
+            assert_eq!(error.os_error(), Some(libc::EROFS), "call {at}");
+            let text = error.to_string();
+            assert!(
+                text.contains("Read-only file system") && text.contains(PATH),
+                "{text}"
+            );
+        }
+        for key in &acknowledged {
+            assert_eq!(table.get([*key]).unwrap().unwrap(), vec![*key; 300]);
+        }
+        let is_over = table.snapshot().is_ok();
+        assert!(refused.is_empty() || !is_over, "call {at}");
+        home.stop_failing();
+        table.snapshot().unwrap();
+        table.set("after", "1").unwrap();
+        let before = contents(&table);
+        drop(table);
+        assert_eq!(contents(&open(&home, OnDamage::Refuse).unwrap()), before);
+        survive_cuts(&home, at);
+        if is_over {
+            assert!(at > 20, "{at}");
+            return;
+        }
+    }
+    panic!("the calls never end");
 }

@@ -1,13 +1,21 @@
 //! Power failures: what is left is a table as it was after some call, not before the last one that
 //! had returned.
+//!
+//! `TAVOLA_CUTS` multiplies the number of random cuts. From 2 on, all histories of three calls are
+//! tried, too.
 
 use super::super::rebuild::OnDamage;
 use super::{Contents, contents, create, open};
 use crate::sys::disk::HomeDir;
-use crate::sys::disk::simulated::SimulatedHome;
 use crate::sys::disk::simulated::check::{CutChoices, CutCount, check_all_cuts};
+use crate::sys::disk::simulated::{SimulatedHome, count_of};
 use crate::table::Table;
 use std::collections::HashSet;
+
+/// Returns by how much the number of cuts is multiplied.
+fn times() -> u64 {
+    std::env::var("TAVOLA_CUTS").map_or(1, |n| n.parse().expect("a whole number"))
+}
 
 /// A call of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +89,7 @@ fn judge(calls: &[Call], choices: CutChoices, more: &[Call], count: &mut CutCoun
     let life = Life::of(&home, &table, calls, 0);
     drop(table);
     let mut judged_before = HashSet::new();
+    let mut second = CutCount::default();
     let judged = check_all_cuts(&home.history(), choices, |left, acknowledged| {
         let least = acknowledged.iter().max().copied();
         if !judged_before.insert((left.image(), least)) {
@@ -101,16 +110,20 @@ fn judge(calls: &[Call], choices: CutChoices, more: &[Call], count: &mut CutCoun
             return Ok(());
         }
         drop(table);
-        second_life(&left, more)
+        second += second_life(&left, more)?;
+        Ok(())
     });
     match judged {
-        Ok(more) => *count += more,
+        Ok(first) => {
+            *count += first;
+            *count += second;
+        }
         Err(failure) => panic!("{calls:?}: {failure}"),
     }
 }
 
 /// Continues after a power failure, and lets the power fail again.
-fn second_life(left: &SimulatedHome, calls: &[Call]) -> Result<(), String> {
+fn second_life(left: &SimulatedHome, calls: &[Call]) -> Result<CutCount, String> {
     let left = SimulatedHome::from_image(left.image(), Vec::new());
     let table = open(&left, OnDamage::Refuse).map_err(|error| error.to_string())?;
     let begin = left.history().len();
@@ -132,7 +145,7 @@ fn second_life(left: &SimulatedHome, calls: &[Call]) -> Result<(), String> {
             )),
         }
     });
-    judged.map(drop).map_err(|failure| failure.to_string())
+    judged.map_err(|failure| failure.to_string())
 }
 
 const SHORT: [Call; 6] = [
@@ -147,18 +160,22 @@ const SHORT: [Call; 6] = [
 #[test]
 fn short_histories_survive_every_power_failure() {
     let mut count = CutCount::default();
+    let choices = CutChoices::Exhaustive { limit: 400 };
     for one in SHORT {
         for other in SHORT {
-            judge(
-                &[one, other],
-                CutChoices::Exhaustive { limit: 400 },
-                &[],
-                &mut count,
-            );
+            if times() == 1 {
+                judge(&[one, other], choices, &[], &mut count);
+                continue;
+            }
+            // These have the moments of the shorter histories, too.
+            for third in SHORT {
+                judge(&[one, other, third], choices, &[], &mut count);
+            }
         }
     }
     println!("{count:?}");
-    assert!(count.cuts > 5_000, "{count:?}");
+    let least = if times() == 1 { 5_000 } else { 40_000 };
+    assert!(count.cuts > least && count.unfinished == 0, "{count:?}");
 }
 
 #[test]
@@ -171,7 +188,7 @@ fn long_histories_survive_random_power_failures() {
             .wrapping_add(1);
         (random >> 33) % bound
     };
-    for seed in 0..4 {
+    for seed in 0..count_of(4, 1) as u64 * times() {
         let calls: Vec<Call> = (0..14)
             .map(|_| match below(9) {
                 0..=2 => Call::Set(below(4) as u8, below(1500) as usize),
@@ -190,7 +207,8 @@ fn long_histories_survive_random_power_failures() {
         );
     }
     println!("{count:?}");
-    assert!(count.cuts > 1_000, "{count:?}");
+    let least = count_of(1_000, 100) as u64;
+    assert!(count.cuts as u64 > least * times(), "{count:?}");
 }
 
 #[test]
@@ -208,12 +226,10 @@ fn a_table_survives_a_second_power_failure() {
         Call::Snapshot,
         Call::Append(3),
     ];
-    judge(
-        &calls,
-        CutChoices::Random { seed: 1, count: 2 },
-        &more,
-        &mut count,
-    );
+    for seed in 1..=times() {
+        let choices = CutChoices::Random { seed, count: 2 };
+        judge(&calls, choices, &more, &mut count);
+    }
     println!("{count:?}");
-    assert!(count.cuts > 50, "{count:?}");
+    assert!(count.cuts as u64 > 1_000 * times(), "{count:?}");
 }
