@@ -15,8 +15,8 @@ use std::fmt;
 /// A server, as far as placement is concerned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The name or the address of the host, or the path of a Unix socket. Clients agree only if they
-    /// write it the same way: it is hashed, and is not looked up.
+    /// The name or the address of the host, or the path of a Unix socket. Clients agree only if
+    /// they write it the same way: it is hashed, and is not looked up.
     pub host: String,
     /// The port; 0 for a Unix socket.
     pub port: u16,
