@@ -19,7 +19,7 @@ sub durable {
 
 sub new_home { $home = "$disk/home" . ++$count; return }
 
-# What a restart of the machine does.
+# Removes the memory, as a restart of the machine does.
 sub lose_memory {
     my @files = glob "$ENV{TAVOLA_DIR}/durable-*";
     ok(scalar(@files), 'the memory was there');

@@ -25,7 +25,7 @@ class DurableTest < TavolaTest
     Tavola.open(home, durable: durable, max_size: 16 << 20, **options, &block)
   end
 
-  # What a restart of the machine does.
+  # Removes the memory, as a restart of the machine does.
   def lose_memory
     files = Dir[File.join(@tavola_dir, 'durable-*')]
     refute_empty files

@@ -1374,7 +1374,7 @@ typedef struct tavola_view tavola_view;
 // Called with a name, path or sentence: `len` bytes and a NUL, which are lent until it returns.
 typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
 
-// What `tavola_save` has written.
+// The numbers of a `tavola_save`.
 typedef struct tavola_saved {
   // `sizeof(tavola_saved)`.
   size_t size;
@@ -1384,7 +1384,7 @@ typedef struct tavola_saved {
   uint64_t bytes;
 } tavola_saved;
 
-// What became of the keys of a file in `tavola_restore`.
+// The numbers of a `tavola_restore`: where the keys of the file went.
 typedef struct tavola_restored {
   // `sizeof(tavola_restored)`.
   size_t size;

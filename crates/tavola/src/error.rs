@@ -75,7 +75,7 @@ pub enum Error {
     BadName {
         /// The name, with unprintable characters escaped.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// An option has an invalid value.
@@ -120,7 +120,7 @@ pub enum Error {
     NotRestorable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The table is in the shared memory of processes that this one cannot reach: those of another

@@ -7,7 +7,7 @@ use crate::status::tavola_status;
 use std::ffi::c_char;
 use tavola_core::{Restored, Saved};
 
-/// What `tavola_save` has written.
+/// The numbers of a `tavola_save`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_saved {
@@ -32,7 +32,7 @@ impl From<Saved> for tavola_saved {
     }
 }
 
-/// What became of the keys of a file in `tavola_restore`.
+/// The numbers of a `tavola_restore`: where the keys of the file went.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tavola_restored {

@@ -103,7 +103,7 @@ fn a_save_that_is_killed_leaves_the_file_before() {
         }
     }
     assert!(killed > 0, "no save was killed");
-    // What it left is overwritten.
+    // Its half of a file is overwritten.
     shell.run(["save", "large", file]).ok();
     assert!(!new.exists());
     assert!(shell.run(["journal", file]).text().contains("200,000 keys"));

@@ -50,7 +50,7 @@ fn tcp_and_unix_sockets_are_served_at_once() {
     assert!(!exists(&path));
 }
 
-/// What clients have set is there after a kill and the loss of the memory.
+/// The keys that clients have set are there after a kill and the loss of the memory.
 #[test]
 fn a_durable_table_is_served_as_others_are() {
     let shell = Shell::new();

@@ -38,7 +38,7 @@ const FNV_64: u64 = 0xCBF2_9CE4_8422_2325;
 const FNV_64_PRIME: u64 = 0x100_0000_01B3;
 /// The seed of Murmur is a multiple of it, and Lookup3 begins with it.
 const DEAD_BEEF: u32 = 0xDEAD_BEEF;
-/// What libhashkit adds for Lookup3.
+/// The number that libhashkit adds for Lookup3.
 const JENKINS_SEED: u32 = 13;
 
 impl Hash {
@@ -193,7 +193,7 @@ mod tests {
         Hash::Jenkins,
     ];
 
-    /// What libhashkit 1.1.4 returns on x86, in the order above.
+    /// The hashes of libhashkit 1.1.4 on x86, in the order above.
     #[test]
     fn hashes_are_those_of_libhashkit() {
         let known: [(&[u8], [u32; 10]); 6] = [

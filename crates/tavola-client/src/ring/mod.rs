@@ -157,7 +157,7 @@ impl Ring {
 
     /// Returns the place in the list of the server that has a key.
     ///
-    /// What is hashed is what is given. libmemcached hashes the key without its prefix, unless
+    /// The key is hashed as it is given. libmemcached hashes the key without its prefix, unless
     /// `HASH_WITH_PREFIX_KEY` is set; Cache::Memcached::Fast with its namespace if
     /// `hash_namespace` is set.
     pub fn server_of(&self, key: &[u8]) -> usize {

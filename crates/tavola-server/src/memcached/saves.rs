@@ -1,4 +1,4 @@
-//! What is counted of the saves of a table, for `stats`.
+//! The counts of a table's saves, for `stats`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -76,7 +76,7 @@ fn graph_of(history: &History, orders: &Orders) -> Graph {
         for at in &orders.committed {
             match orders.lost.contains(at) {
                 true => graph.add(cut, *at, Kind::Rebuild),
-                // What a transaction that writes nothing saw, need not survive.
+                // A transaction that writes nothing may have seen values that do not survive.
                 false if history.txns[*at].appends().next().is_some() => {
                     graph.add(*at, cut, Kind::Rebuild);
                 }

@@ -16,7 +16,7 @@ pub(super) enum Op {
     Read { key: u64, list: Vec<u64> },
 }
 
-/// What a process knows about its transaction.
+/// The outcome of a transaction, as far as its process knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     /// The commit had returned.

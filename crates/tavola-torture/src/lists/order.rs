@@ -10,13 +10,13 @@ pub(super) struct Seen {
     pub(super) list: Vec<u64>,
 }
 
-/// What the lists say.
+/// The order of appends, as the lists show it.
 pub(super) struct Orders {
     /// All elements of each list, in their order.
     pub(super) lists: Lists,
     /// The transaction that appended an element; the lists of the beginning have none.
     pub(super) writers: BTreeMap<u64, usize>,
-    /// What each transaction saw.
+    /// The values that each transaction saw.
     pub(super) seen: Vec<Vec<Seen>>,
     /// The transactions that committed: their call had returned, or an element of theirs was seen.
     pub(super) committed: BTreeSet<usize>,

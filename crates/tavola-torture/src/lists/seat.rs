@@ -160,7 +160,7 @@ impl Seat {
                     ops: ops_of(&words),
                 }),
                 Some(_) => {
-                    // What a call returned is noted behind what it began with.
+                    // The end of a call is noted behind its beginning.
                     let last = words.chunks_exact(3).next_back();
                     singles.extend(last.and_then(|words| single_of(words, from, until)));
                 }

@@ -48,7 +48,7 @@ struct Soak<'a> {
     /// The file system that is cut when memory is lost.
     disk: Option<&'a Disk>,
     seats: Vec<Seat>,
-    /// What the last audit found.
+    /// The values that the last audit found.
     auditor: Seat,
     generations: &'static [AtomicU64],
     sums: &'static [AtomicU64],

@@ -1,4 +1,4 @@
-//! What a worker does until it is killed: transactions on lists, and single calls.
+//! The work of a worker until it is killed: transactions on lists, and single calls.
 
 use super::history::Fate;
 use super::seat::Seat;

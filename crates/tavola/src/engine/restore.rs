@@ -29,7 +29,7 @@ const VERSIONS_AHEAD: u64 = 1 << 36;
 /// Versions from here on are not from a table, and would leave no room for later ones.
 pub(crate) const MOST_VERSION: u64 = 1 << 62;
 
-/// What is known of a file before the first key is set.
+/// Facts about a file that are known before the first key is set.
 pub(crate) struct RestorePlan {
     pub(crate) about: About,
     /// Whether the table is the one that was saved.

@@ -127,7 +127,7 @@ pub(crate) enum Content<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ChangeRecord<'a> {
     pub(crate) op: Op,
-    /// What a saved file says beside, see `saved`.
+    /// A saved file has a note beside, see `saved`.
     pub(crate) note: u8,
     pub(crate) key: &'a [u8],
     pub(crate) content: Content<'a>,

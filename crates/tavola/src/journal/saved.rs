@@ -33,7 +33,7 @@ pub(crate) const SAVED_FORMAT: u64 = 1;
 pub(crate) const NOTE_STATE: u8 = 7;
 pub(crate) const NOTE_AGAIN: u8 = 0x80;
 
-/// What a saved file says of itself.
+/// The facts that a saved file has about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct About {
     /// Identifies the table.

@@ -35,7 +35,7 @@ pub(crate) fn snapshot_position(name: &str) -> Option<u64> {
     (snapshot_name(position) == name).then_some(position)
 }
 
-/// What the head of a file says.
+/// The content of a file's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SnapshotHead {
     /// The records of the file are made with it, so that those of another file do not count.

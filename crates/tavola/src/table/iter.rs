@@ -48,7 +48,7 @@ pub(super) struct WholeEntry<'a> {
     pub(super) shown: Shown,
     pub(super) tags: Tags,
     pub(super) has_uid: bool,
-    /// What a cache knows of it: the state of its slot.
+    /// The state of its slot in a cache.
     pub(super) state: u8,
 }
 

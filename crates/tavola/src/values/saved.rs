@@ -1,8 +1,8 @@
-//! What a table was saved to, and what was restored.
+//! Results of saving and restoring a table.
 
 use std::time::SystemTime;
 
-/// What was written; from [`Table::save`](crate::Table::save).
+/// The numbers of a [`Table::save`](crate::Table::save).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
@@ -12,7 +12,7 @@ pub struct Saved {
     pub bytes: u64,
 }
 
-/// What became of the keys of a file; from [`Table::restore`](crate::Table::restore).
+/// The numbers of a [`Table::restore`](crate::Table::restore).
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {

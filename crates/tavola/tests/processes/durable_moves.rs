@@ -226,7 +226,7 @@ fn the_group_of_a_durable_table_is_that_of_all_its_files_and_of_its_memory() {
     Table::options().remove(&home).unwrap();
 }
 
-/// What somebody else has put where everybody may put something is used only when that is wanted.
+/// A table that somebody else has put into a public directory is used only when that is wanted.
 #[test]
 fn a_foreign_directory_in_a_public_one_is_refused() {
     play(&[("use", use_as), ("make", make)]);

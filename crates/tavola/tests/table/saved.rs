@@ -170,7 +170,7 @@ fn a_smaller_cache_takes_what_it_would_keep() {
     assert_eq!((stats.evicted_new, stats.evicted_old), (0, 0));
     let is_there = |number| small.contains(key(number)).unwrap();
     assert!((0..100_000).step_by(20).all(is_there));
-    // What was read there is kept longer here.
+    // Entries that were read there are kept longer here.
     let before = (0..100_000).filter(|number| is_there(*number)).count();
     for number in 0..20_000 {
         small.set(key(1_000_000 + number), [7; 100]).unwrap();

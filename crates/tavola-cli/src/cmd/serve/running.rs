@@ -101,7 +101,7 @@ fn bad_users(path: &Path, why: impl std::fmt::Display) -> CliError {
     CliError::Sentence(format!("{}: {why}", path.display()))
 }
 
-/// What clients may do, except who they are.
+/// The rights of clients, without names and passwords.
 fn rules_of(plan: &Plan) -> Rules {
     Rules {
         value_bytes: plan.value_bytes,

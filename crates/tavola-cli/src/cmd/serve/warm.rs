@@ -40,7 +40,7 @@ impl SnapshotPlan {
     }
 }
 
-/// What saves a table.
+/// The thread and the file that a table is saved by.
 pub struct Saver {
     path: PathBuf,
     table: Arc<Table>,

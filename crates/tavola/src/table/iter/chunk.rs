@@ -32,7 +32,7 @@ pub(super) struct EntryEnd {
     /// The size class, from 0.
     pub(super) class: u32,
     pub(super) has_uid: bool,
-    /// What a cache knows of it.
+    /// The state of its slot in a cache.
     pub(super) state: u8,
 }
 

@@ -56,7 +56,7 @@ impl Place<'_> {
     }
 }
 
-/// What the first reading finds.
+/// The findings of the first reading.
 #[derive(Default)]
 struct Census {
     changes: u64,

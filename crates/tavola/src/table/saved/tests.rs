@@ -333,7 +333,7 @@ fn two_writers_do_not_write_the_same_file() {
     assert!(home.claim("f.new").unwrap().is_none());
     first.write_all_at(b"half", 0).unwrap();
     drop(first);
-    // What a dead one has left is overwritten.
+    // The file of a dead writer is overwritten.
     let second = home.claim("f.new").unwrap().expect("it is free");
     assert_eq!(second.len().unwrap(), 0);
     home.rename("f.new", "f").unwrap();
