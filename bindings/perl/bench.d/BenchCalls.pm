@@ -133,13 +133,15 @@ sub measure_one {
     srand 7;
     # New scalars: in the order in which they are used, as keys of a program usually are.
     my @keys = map { "$_" } shuffle(map { "key:$_" } 1 .. $count);
+    # Read in another order than they were stored in, or all that lies in a row is in order.
+    my @reads = map { "$_" } shuffle(@keys);
     my $value = 'v' x $bytes;
     my ($loop) =
         median_and_spread(per_step(sub { for my $key (@keys) { my $got = $value } }, $count, $runs));
     my ($get, $set) = $store->{make}->();
     my $slow = $store->{name} =~ /socket/ ? 3 : $runs;
     my @set_ns = median_and_spread(per_step(sub { $set->(\@keys, $value) }, $count, $slow));
-    my @get_ns = median_and_spread(per_step(sub { $get->(\@keys) }, $count, $slow));
+    my @get_ns = median_and_spread(per_step(sub { $get->(\@reads) }, $count, $slow));
     return ($get_ns[0] - $loop, $get_ns[1], $set_ns[0] - $loop, $set_ns[1]);
 }
 

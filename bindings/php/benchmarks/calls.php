@@ -10,15 +10,19 @@ final class Calls
         mt_srand(7);
         $names = array_map(fn($i) => "user:$i", range(0, $keys - 1));
         shuffle($names);
+        /* Read in another order than they were stored in, or all that lies in a row is in order. */
+        $reads = $names;
+        shuffle($reads);
         $samples = [];
         foreach (['small', '4 KB'] as $size) {
             $values = self::values($size, $keys);
             foreach (self::programs() as $store => $program) {
                 foreach ($program as $call => $run) {
+                    $order = $call === 'set' ? $names : $reads;
                     for ($round = 0; $round < $rounds; $round++) {
-                        $empty = self::time(self::emptyLoop(...), $names, $values);
-                        $samples[$store]["$call $size"][] = self::time($run, $names,
-                            $values) - $empty;
+                        $empty = self::time(self::emptyLoop(...), $order, $values);
+                        $time = self::time($run, $order, $values);
+                        $samples[$store]["$call $size"][] = $time - $empty;
                     }
                 }
             }
