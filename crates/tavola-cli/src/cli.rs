@@ -75,6 +75,7 @@ pub enum Command {
     Rename(cmd::rename::Args),
     Stat(cmd::stat::Args),
     Status(cmd::status::Args),
+    #[cfg(feature = "terminal")]
     Top(cmd::top::Args),
     Serve(cmd::serve::Args),
     Memcached(cmd::serve::memcached::Flags),
@@ -101,6 +102,7 @@ pub enum Command {
     Log(cmd::log::Args),
     Doctor(cmd::doctor::Args),
     Bench(cmd::bench::Args),
+    #[cfg(feature = "terminal")]
     Shell(cmd::shell::Args),
     Batch(cmd::batch::Args),
     Help(cmd::help::Args),
@@ -142,6 +144,7 @@ impl Command {
             Command::Rename(args) => cmd::rename::run(args),
             Command::Stat(args) => cmd::stat::run(args),
             Command::Status(args) => cmd::status::run(args),
+            #[cfg(feature = "terminal")]
             Command::Top(args) => cmd::top::run(args),
             Command::Serve(args) => cmd::serve::run(args),
             Command::Memcached(flags) => flags.run(),
@@ -171,6 +174,7 @@ impl Command {
             Command::Help(args) => cmd::help::run(args),
             Command::Tour(args) => cmd::tour::run(args),
             Command::Completions(args) => cmd::completions::run(args),
+            #[cfg(feature = "terminal")]
             Command::Shell(args) => cmd::shell::run(args),
             Command::Batch(args) => cmd::batch::run(args),
             Command::Complete(args) => cmd::complete::run(args),
@@ -249,10 +253,12 @@ fn overview(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         write!(out, "\n{header}{title}:{header:#}\n").expect("a String takes everything");
         for name in names {
-            let about = command
-                .find_subcommand(name)
-                .and_then(clap::Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
+            // Not all are in a program without the feature `terminal`.
+            let Some(command) = command.find_subcommand(name) else {
+                continue;
+            };
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
             writeln!(out, "  {name:<13}{about}").expect("a String takes everything");
         }
     }

@@ -48,10 +48,12 @@ impl Lines {
         }
     }
 
+    #[cfg(feature = "terminal")]
     pub fn table(&self) -> Option<&OsStr> {
         self.table.as_deref()
     }
 
+    #[cfg(feature = "terminal")]
     pub fn set_table(&mut self, table: OsString) {
         self.table = Some(table);
     }

@@ -48,6 +48,7 @@ pub mod save;
 pub mod serve;
 pub mod set;
 pub mod set_capacity;
+#[cfg(feature = "terminal")]
 pub mod shell;
 pub mod snapshot;
 pub mod stat;
@@ -55,6 +56,7 @@ pub mod status;
 pub mod swap;
 pub mod sync;
 pub mod take;
+#[cfg(feature = "terminal")]
 pub mod top;
 pub mod touch;
 pub mod tour;
