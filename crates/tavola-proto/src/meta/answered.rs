@@ -1,12 +1,9 @@
 //! Answers to meta commands, as a client reads them.
 
 use super::answer::Status;
-use crate::answered::{self, AnswerStep};
-use crate::error::Error;
 use crate::key::Key;
-use crate::limits::AnswerLimits;
 use crate::number;
-use crate::text::{Data, Line, Words, read_data, read_number};
+use crate::text::{Words, read_number};
 
 /// An answer to a meta command. Refusals are lines of [`crate::text::Answer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,35 +75,19 @@ impl Facts<'_> {
     }
 }
 
-/// The answer in `line`, whose first word is `word` and whose others are in `rest`.
-pub(crate) fn read_answer<'a>(
-    input: &'a [u8],
-    line: &Line<'a>,
-    word: &[u8],
-    rest: &'a [u8],
-    limits: &AnswerLimits,
-) -> Result<AnswerStep<'a>, Error> {
+/// The answer of a line whose first word is `word` and whose others are in `rest`. Behind one that
+/// has a value come so many bytes of it.
+pub(crate) fn read_answer<'a>(word: &[u8], rest: &'a [u8]) -> Option<(Answer<'a>, Option<u64>)> {
     let mut words = Words::new(rest);
-    let whole = |answer, used| AnswerStep::Answer {
-        answer: answered::Answer::Meta(answer),
-        used,
-    };
     let status = match word {
         b"VA" => {
-            let size = words.next().and_then(read_number);
-            let size = size.ok_or(Error::NotAnAnswer)?;
-            let facts = read_facts(words).ok_or(Error::NotAnAnswer)?;
-            return Ok(match read_data(input, line.bytes, size, limits)? {
-                Data::Short { needed } => AnswerStep::More { needed },
-                Data::Whole { data, used } => {
-                    let answer = ItemAnswer {
-                        status: Status::Done,
-                        value: Some(data),
-                        facts,
-                    };
-                    whole(Answer::Item(answer), used)
-                }
-            });
+            let size = read_number(words.next()?)?;
+            let answer = ItemAnswer {
+                status: Status::Done,
+                value: Some(&[]),
+                facts: read_facts(words)?,
+            };
+            return Some((Answer::Item(answer), Some(size)));
         }
         b"HD" => Status::Done,
         b"EN" => Status::Miss,
@@ -114,17 +95,17 @@ pub(crate) fn read_answer<'a>(
         b"NS" => Status::NotStored,
         b"EX" => Status::Exists,
         b"ME" => {
-            let key = words.next().ok_or(Error::NotAnAnswer)?;
-            return Ok(whole(Answer::Debug { key, facts: words }, line.bytes));
+            let key = words.next()?;
+            return Some((Answer::Debug { key, facts: words }, None));
         }
-        _ => return Ok(whole(Answer::Noop, line.bytes)),
+        _ => return Some((Answer::Noop, None)),
     };
     let answer = ItemAnswer {
         status,
         value: None,
-        facts: read_facts(words).ok_or(Error::NotAnAnswer)?,
+        facts: read_facts(words)?,
     };
-    Ok(whole(Answer::Item(answer), line.bytes))
+    Some((Answer::Item(answer), None))
 }
 
 /// Reads flags; those of letters not known are passed over, as later servers may have more.
