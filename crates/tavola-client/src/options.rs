@@ -367,10 +367,7 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown() {
-        let shown = format!("{:?}", Client::builder().sasl("user", "secret"));
-        assert!(
-            !shown.contains("secret") && !shown.contains("115, 101"),
-            "{shown}"
-        );
+        let shown = format!("{:?}", Client::builder().sasl("user", "AAAA"));
+        assert!(!shown.contains("AAAA") && !shown.contains("65, 65"), "{shown}");
     }
 }
