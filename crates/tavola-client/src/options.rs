@@ -368,6 +368,9 @@ mod tests {
     #[test]
     fn a_password_is_not_shown() {
         let shown = format!("{:?}", Client::builder().sasl("user", "AAAA"));
-        assert!(!shown.contains("AAAA") && !shown.contains("65, 65"), "{shown}");
+        assert!(
+            !shown.contains("AAAA") && !shown.contains("65, 65"),
+            "{shown}"
+        );
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn write(
     form: Form,
 ) -> Result<(), Refused> {
     let is_word = names.is_word(request.key);
-    let key = names.whole(request.key);
+    let key = whole_key(request, names)?;
     match conn.speaks {
         Speaks::Meta => write_meta(&mut conn.output, key, is_word, request, form)?,
         Speaks::Text => write_text(&mut conn.output, key, request, false)?,
@@ -62,7 +62,15 @@ pub(super) fn write_silent(
     request: &Request<'_>,
     names: &mut Names<'_>,
 ) -> Result<(), Refused> {
-    write_text(out, names.whole(request.key), request, true)
+    write_text(out, whole_key(request, names)?, request, true)
+}
+
+/// The key behind the namespace, which alone is not a key.
+fn whole_key<'k>(request: &Request<'k>, names: &'k mut Names<'_>) -> Result<&'k [u8], Error> {
+    match request.key.is_empty() {
+        true => Err(Error::EmptyKey),
+        false => Ok(names.whole(request.key)),
+    }
 }
 
 /// Appends what is answered once all before it is carried out.

@@ -1,9 +1,7 @@
 //! The calls of one request, over every protocol and socket.
 
 use super::servers::{Ours, patient, with_each};
-use tavola_client::{
-    CasOutcome, Client, CountOptions, Error, Placement, Protocol, StoreOptions,
-};
+use tavola_client::{CasOutcome, Client, CountOptions, Error, Placement, Protocol, StoreOptions};
 
 const PLAIN: StoreOptions = StoreOptions {
     flags: 0,
@@ -25,13 +23,13 @@ fn each_call_does_what_it_says() {
 
 fn store_and_read(client: &Client) -> Result<(), Error> {
     assert_eq!(client.get(b"key")?, None);
-    let options = StoreOptions {
-        flags: 77,
-        ..PLAIN
-    };
+    let options = StoreOptions { flags: 77, ..PLAIN };
     client.set(b"key", b"value", options)?;
     let value = client.get(b"key")?.expect("a value");
-    assert_eq!((&value.data[..], value.flags, value.cas), (&b"value"[..], 77, None));
+    assert_eq!(
+        (&value.data[..], value.flags, value.cas),
+        (&b"value"[..], 77, None)
+    );
     assert!(!client.add(b"key", b"other", PLAIN)?);
     assert!(client.add(b"new", b"1", PLAIN)?);
     assert!(client.replace(b"new", b"2", PLAIN)?);
@@ -42,15 +40,27 @@ fn store_and_read(client: &Client) -> Result<(), Error> {
     assert_eq!(value.data, b"start value end");
     assert_eq!(value.flags, 77);
     let cas = value.cas.expect("a unique number");
-    assert_eq!(client.cas(b"key", b"first", cas, PLAIN)?, CasOutcome::Stored);
-    assert_eq!(client.cas(b"key", b"second", cas, PLAIN)?, CasOutcome::Exists);
-    assert_eq!(client.cas(b"missing", b"x", cas, PLAIN)?, CasOutcome::Missing);
+    assert_eq!(
+        client.cas(b"key", b"first", cas, PLAIN)?,
+        CasOutcome::Stored
+    );
+    assert_eq!(
+        client.cas(b"key", b"second", cas, PLAIN)?,
+        CasOutcome::Exists
+    );
+    assert_eq!(
+        client.cas(b"missing", b"x", cas, PLAIN)?,
+        CasOutcome::Missing
+    );
     assert_eq!(client.get(b"key")?.expect("a value").data, b"first");
     client.set(b"empty", b"", PLAIN)?;
     assert_eq!(client.get(b"empty")?.expect("a value").data, b"");
     // A value with what looks like an answer in it.
     client.set(b"tricky", b"\r\nEND\r\nEN\r\n", PLAIN)?;
-    assert_eq!(client.get(b"tricky")?.expect("a value").data, b"\r\nEND\r\nEN\r\n");
+    assert_eq!(
+        client.get(b"tricky")?.expect("a value").data,
+        b"\r\nEND\r\nEN\r\n"
+    );
     let large: Vec<u8> = (0..900_000_u32).map(|number| number as u8).collect();
     client.set(b"large", &large, PLAIN)?;
     assert!(client.get(b"large")?.expect("a value").data == large);
@@ -72,7 +82,12 @@ fn count_and_remove(client: &Client) -> Result<(), Error> {
     let refused = client.incr(b"text", CountOptions::by(1));
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     assert!(client.touch(b"count", 1000)? && !client.touch(b"missing", 1000)?);
-    assert_eq!(client.get_and_touch(b"count", 1000)?.map(|value| value.data[0]), Some(b'0'));
+    assert_eq!(
+        client
+            .get_and_touch(b"count", 1000)?
+            .map(|value| value.data[0]),
+        Some(b'0')
+    );
     assert_eq!(client.get_and_touch(b"missing", 1000)?, None);
     assert!(client.delete(b"count")? && !client.delete(b"count")?);
     client.set(b"gone", b"x", StoreOptions::ttl(-1))?;
@@ -80,7 +95,10 @@ fn count_and_remove(client: &Client) -> Result<(), Error> {
     // More than the server takes: the connection stays of use.
     let refused = client.set(b"huge", &vec![0; 3 << 20], PLAIN);
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
-    assert_eq!(client.get(b"text")?.map(|value| value.data), Some(b"abc".to_vec()));
+    assert_eq!(
+        client.get(b"text")?.map(|value| value.data),
+        Some(b"abc".to_vec())
+    );
     Ok(())
 }
 
@@ -88,7 +106,11 @@ fn ask_servers(client: &Client) -> Result<(), Error> {
     let version = client.versions().remove(0)?;
     assert!(version.contains('.'), "{version}");
     let stats = client.stats("").remove(0)?;
-    let has = |name: &[u8]| stats.iter().any(|stat| stat[0] == name && !stat[1].is_empty());
+    let has = |name: &[u8]| {
+        stats
+            .iter()
+            .any(|stat| stat[0] == name && !stat[1].is_empty())
+    };
     assert!(has(b"curr_items") && has(b"version"));
     client.set(b"flushed", b"x", PLAIN)?;
     client.flush_all(0).remove(0)?;
@@ -148,8 +170,14 @@ fn a_namespace_is_before_each_key_and_hash_tags_place_keys_together() {
     for number in 0..100_u32 {
         let key = format!("key:{number}");
         let whole = format!("app:{key}");
-        assert_eq!(inside.server_of(key.as_bytes()), outside.server_of(key.as_bytes()));
-        assert_eq!(all.server_of(key.as_bytes()), outside.server_of(whole.as_bytes()));
+        assert_eq!(
+            inside.server_of(key.as_bytes()),
+            outside.server_of(key.as_bytes())
+        );
+        assert_eq!(
+            all.server_of(key.as_bytes()),
+            outside.server_of(whole.as_bytes())
+        );
     }
     assert_eq!(outside.get(b"key"), Ok(None));
     let tagged = patient(fleet().hash_tag(b'{', b'}'));

@@ -29,7 +29,10 @@ impl Ours {
     }
 
     pub fn on(address: &str) -> Self {
-        Self::listening(Listen::Tcp(address.parse().expect("an address")), Rules::default())
+        Self::listening(
+            Listen::Tcp(address.parse().expect("an address")),
+            Rules::default(),
+        )
     }
 
     pub fn listening(listen: Listen, rules: Rules) -> Self {
@@ -114,7 +117,9 @@ impl Theirs {
     /// Sends it a signal: `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
         let number = self.child.id().to_string();
-        let status = Command::new("kill").args([&format!("-{name}"), &number]).status();
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &number])
+            .status();
         assert!(status.expect("kill runs").success());
         if name == "STOP" {
             let stat = format!("/proc/{number}/stat");
