@@ -67,11 +67,6 @@ impl Client {
         &self.fleet.settings
     }
 
-    #[cfg(test)]
-    pub(crate) fn fleet(&self) -> &Fleet {
-        &self.fleet
-    }
-
     /// Returns the servers, in their order.
     pub fn servers(&self) -> &[Server] {
         &self.fleet.servers

@@ -109,12 +109,6 @@ impl Pool {
             state.idle.clear();
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn counts(&self) -> [usize; 2] {
-        let state = self.lock();
-        [state.idle.len(), state.count]
-    }
 }
 
 impl<'p> Lease<'p> {

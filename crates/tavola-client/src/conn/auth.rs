@@ -1,7 +1,7 @@
 //! The first requests on a connection: they say who the client is, and find out the protocol.
 
 use super::Speaks;
-use super::broken::Broken;
+use super::broken::{Broken, Cause};
 use crate::options::{Login, Protocol, Settings};
 use tavola_proto::binary::{self, Command};
 use tavola_proto::{Answer, Error, meta, text};
@@ -64,6 +64,18 @@ impl Greeting {
                     Ok(())
                 }
             },
+        }
+    }
+
+    /// Says why a server may have ended the connection in place of an answer.
+    pub(super) fn explain(self, broken: Broken) -> Broken {
+        match (self, broken.cause) {
+            (Self::Probe, Cause::Ended) => broken.and(
+                "at the first request: if it asks for a user and a password, give them by \
+                 text_auth or sasl; if it is a proxy that has no meta commands, choose the \
+                 protocol Text",
+            ),
+            _ => broken,
         }
     }
 

@@ -43,6 +43,12 @@ impl Broken {
         Self::of(Cause::Unexpected, why)
     }
 
+    /// Adds to what is said.
+    pub(crate) fn and(mut self, more: &str) -> Self {
+        self.why = format!("{} {more}", self.why);
+        self
+    }
+
     pub(crate) fn closed() -> Self {
         Self::of(Cause::Ended, "it closed the connection")
     }

@@ -172,7 +172,10 @@ fn greet_on(
             }
         };
         let Some((greeted, used)) = greeted else {
-            if conn.receive(Wait::No)? {
+            if conn
+                .receive(Wait::No)
+                .map_err(|broken| greeting.explain(broken))?
+            {
                 continue;
             }
             return Ok(Next::Waiting(conn, greeting));

@@ -223,6 +223,12 @@ fn write_text(
 
 /// A counter that is missing stays so, in the binary protocol.
 const NEVER_MADE: u32 = u32::MAX;
+/// The binary protocol has no expiry times below 0. The least that is a date is long past.
+const PAST: u32 = 60 * 60 * 24 * 30 + 1;
+
+fn wire_exptime(exptime: i32) -> u32 {
+    u32::try_from(exptime).unwrap_or(PAST)
+}
 
 fn write_binary(
     out: &mut Vec<u8>,
@@ -234,7 +240,7 @@ fn write_binary(
         Action::Get { touch, .. } => Command::Get(binary::Get {
             key,
             with_key: true,
-            touch: touch.map(i32::cast_unsigned),
+            touch: touch.map(wire_exptime),
         }),
         Action::Store {
             verb,
@@ -260,21 +266,12 @@ fn write_binary(
                 verb,
                 key,
                 flags,
-                exptime: exptime.cast_unsigned(),
+                exptime: wire_exptime(exptime),
                 cas,
                 data: value,
             })
         }
         Action::Delete => Command::Delete { key, cas: 0 },
-        Action::Count {
-            initial: Some(Initial { exptime: -1, .. }),
-            ..
-        } => {
-            return Err(Refused::Unknown(
-                "the binary protocol has no initial value that expires at once: give another \
-                 expiry time than -1",
-            ));
-        }
         Action::Count {
             is_down,
             delta,
@@ -284,12 +281,12 @@ fn write_binary(
             delta,
             down: is_down,
             initial: initial.map_or(0, |initial| initial.value),
-            exptime: initial.map_or(NEVER_MADE, |initial| initial.exptime.cast_unsigned()),
+            exptime: initial.map_or(NEVER_MADE, |initial| wire_exptime(initial.exptime)),
             cas: 0,
         }),
         Action::Touch { exptime } => Command::Touch {
             key,
-            exptime: exptime.cast_unsigned(),
+            exptime: wire_exptime(exptime),
         },
     };
     binary::ask::request(out, wire_opaque(form.opaque), &command, false)?;

@@ -119,10 +119,7 @@ fn a_server_that_never_answers_costs_its_time_and_no_more() {
         let result = client.get(b"key");
         assert!(is_unsent(&result), "{result:?}");
         let why = result.expect_err("an error").to_string();
-        assert!(
-            why.contains("first request in time") || why.contains("connected"),
-            "{why}"
-        );
+        assert!(why.contains("in time"), "{why}");
     }
     let waited = start.elapsed();
     assert!(waited >= Duration::from_millis(150), "{waited:?}");

@@ -185,7 +185,9 @@ pub fn with_each(test: impl Fn(&str, &Client, Protocol)) {
                 .namespace(format!("{protocol:?}:"))
                 .protocol(protocol);
             let name = format!("{server} ({number}), {protocol:?}");
+            let start = Instant::now();
             test(&name, &patient(builder), protocol);
+            println!("{name}: {:?}", start.elapsed());
         }
     }
 }
