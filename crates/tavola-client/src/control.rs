@@ -90,6 +90,9 @@ pub(crate) fn ask(fleet: &Fleet, server: usize, question: Question<'_>) -> Resul
         unsent(broken.to_string())
     })?;
     let start = conn.sent();
+    if !matches!(question, Question::Held(_)) {
+        site.held.take(&mut conn.output);
+    }
     match talk(&mut conn, question, deadline) {
         Ok(reported) => {
             site.failures.note_success();
@@ -122,8 +125,11 @@ fn talk(
     deadline: Instant,
 ) -> Result<Result<Reported, Error>, Broken> {
     if let Err(error) = question.write(&mut conn.output, conn.speaks) {
-        conn.output.clear();
-        return Ok(Err(Error::Refused(error.to_string())));
+        // What was held is before it: the connection is of no use, and what was held goes with it.
+        return match conn.output.is_empty() {
+            true => Ok(Err(Error::Refused(error.to_string()))),
+            false => Err(Broken::unexpected(error.to_string())),
+        };
     }
     let mut reported = Reported::default();
     loop {

@@ -105,6 +105,13 @@ impl Failures {
         }
     }
 
+    /// Closes a connection in the making of another process, which cannot be waited for.
+    pub(crate) fn abandon(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.probe = None;
+        }
+    }
+
     /// Notes that a server answered.
     pub(crate) fn note_success(&self) {
         if self.has_failed.load(Ordering::Relaxed) && !self.is_down() {

@@ -68,7 +68,12 @@ impl Fleet {
     /// its parent's as far as it can, without a word to the servers.
     pub(crate) fn local(&self) -> &Local {
         let make = || Local::new(self.servers.len(), &self.settings);
-        let abandon = |old: &Local| old.sites.iter().for_each(|site| site.pool.abandon());
+        let abandon = |old: &Local| {
+            for site in &old.sites {
+                site.pool.abandon();
+                site.failures.abandon();
+            }
+        };
         self.local.get(make, abandon)
     }
 

@@ -38,7 +38,8 @@
 //! | `client` | the client and its calls |
 //! | `fleet` | what its handles share |
 //! | `exec`, `control` | the execution of batches; calls about servers |
-//! | `pool`, `held`, `failure`, `spin` | per server: connections, requests without an answer, failures |
+//! | `pool`, `held` | for each server: its connections, and requests that need no answer |
+//! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
 //! | `fork` | finds out that the process was forked |
 

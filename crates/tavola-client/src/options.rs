@@ -81,7 +81,7 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
 }
 
-/// Who the client is.
+/// The user that the client is, with the password.
 #[derive(Clone)]
 pub(crate) enum Login {
     /// By `-Y` of memcached.

@@ -19,6 +19,10 @@ pub(crate) struct Pool {
 
 #[derive(Debug)]
 struct State {
+    #[expect(
+        clippy::vec_box,
+        reason = "connections move between calls, which have them boxed"
+    )]
     idle: Vec<Box<Conn>>,
     /// All connections, free, used and in the making.
     count: usize,

@@ -9,7 +9,7 @@ use std::thread;
 
 /// How often a socket is asked.
 pub(crate) const TRIES: u32 = 60;
-/// So many failures in a row end the spinning.
+/// The failures in a row that end the spinning.
 const MISSES: u32 = 3;
 /// Waits without spinning after that: the first time, and at most.
 const RESTS: [u32; 2] = [64, 4096];

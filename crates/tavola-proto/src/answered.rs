@@ -57,8 +57,8 @@ pub enum AnswerStep<'a> {
     },
 }
 
-/// What is at the front of the bytes received, for a caller that receives values elsewhere: straight
-/// into the memory where they are to be.
+/// What is at the front of the bytes received, for a caller that receives values elsewhere:
+/// straight into the memory where they are to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerHead<'a> {
     /// An answer, whole if it has no value.

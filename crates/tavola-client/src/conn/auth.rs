@@ -86,7 +86,7 @@ impl Greeting {
             (Self::Sasl, Answer::Binary(answer)) if is_done(answer) => Greeted::Next(Self::Probe),
             (Self::Password | Self::Sasl, Answer::Text(text::Answer::ClientError(_)))
             | (Self::Sasl, Answer::Binary(_)) => {
-                return Err(Broken::refused(
+                return Err(Broken::silent(
                     "it does not accept the user and password; check both",
                 ));
             }
@@ -112,7 +112,7 @@ impl Greeting {
             (Self::Probe, Answer::Text(text::Answer::ClientError(why)))
                 if why.starts_with(b"unauthenticated") =>
             {
-                return Err(Broken::refused(
+                return Err(Broken::silent(
                     "it asks for a user and a password; give them by text_auth",
                 ));
             }

@@ -15,7 +15,7 @@ pub(crate) struct Broken {
 pub(crate) enum Cause {
     /// Its machine answers, and nothing listens: the server is down.
     Refused,
-    /// It cannot be reached, or does not answer.
+    /// It cannot be reached, does not answer, or does not let this client in.
     Silent,
     /// It ended the connection, perhaps a long time ago.
     Ended,

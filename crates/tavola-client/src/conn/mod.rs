@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 use stream::Stream;
 use tavola_proto::{Answer, AnswerDecoder, AnswerLimits, Protocol};
 
+/// Memory for output that a connection keeps.
+const MOST_IDLE_OUTPUT: usize = 256 << 10;
+
 /// The protocol that a server speaks, as far as it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
@@ -111,6 +114,7 @@ impl Conn {
             }
         }
         self.output.clear();
+        self.output.shrink_to(MOST_IDLE_OUTPUT);
         self.taken = 0;
         self.stream.flush()
     }

@@ -197,7 +197,7 @@ impl Session {
             let processed = self.connection.process_new_packets();
             // What is to be sent may be an alert that says what is wrong.
             let flushed = self.flush(fd);
-            processed.map_err(|error| Broken::refused(format!("TLS failed: {error}")))?;
+            processed.map_err(|error| Broken::silent(format!("TLS failed: {error}")))?;
             flushed?;
         }
     }

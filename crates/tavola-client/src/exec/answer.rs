@@ -36,6 +36,8 @@ pub(super) enum Kind {
     Quiet,
     /// Never.
     Silent,
+    /// Never; what the thread held, all of it, of which each was reported before.
+    Held,
     /// Always; it shows that all before it is carried out.
     Fence,
 }

@@ -20,8 +20,7 @@ pub(super) struct Lane<'p> {
     pub(super) requests: Vec<usize>,
     /// How many of them are written.
     pub(super) written: usize,
-    is_fenced: bool,
-    /// Whether the last request written is answered in any case.
+    /// Whether all that is written is answered in any case, or is before something that is.
     is_last_loud: bool,
     /// Whether misses are not to be answered: it is enough that all is carried out.
     is_quiet: bool,
@@ -57,7 +56,6 @@ impl<'p> Lane<'p> {
             lease,
             requests,
             written: 0,
-            is_fenced: false,
             is_last_loud: true,
             is_quiet: false,
             waiting: VecDeque::new(),
@@ -74,7 +72,9 @@ impl<'p> Lane<'p> {
         self.start = conn.end_of_output();
         call.local.sites[self.server].held.take(&mut conn.output);
         self.held_end = conn.end_of_output();
-        self.is_last_loud = self.held_end == self.start;
+        if self.held_end > self.start {
+            self.push_unnumbered(Kind::Held, self.start);
+        }
         let gets = |index: &&usize| call.requests[**index].is_read();
         self.is_quiet =
             conn.speaks == Speaks::Meta && self.requests.iter().filter(gets).nth(1).is_some();
@@ -116,8 +116,12 @@ impl<'p> Lane<'p> {
             let index = self.requests[self.written];
             self.written += 1;
             let request = call.requests[index];
-            let start = conn.end_of_output();
             let is_silent = call.names.is_silent(&request);
+            if !is_silent && !request.is_read() && !self.is_last_loud {
+                // A refusal does not say what it refuses; so nothing else may be in question.
+                self.write_fence(conn);
+            }
+            let start = conn.end_of_output();
             let is_quiet = self.is_quiet && request.is_read();
             let opaque = conn.new_opaque();
             let written = match is_silent {
@@ -144,17 +148,27 @@ impl<'p> Lane<'p> {
                 start,
             });
         }
-        if self.written == self.requests.len() && !self.is_last_loud && !self.is_fenced {
-            self.is_fenced = true;
-            let start = conn.end_of_output();
-            ask::write_fence(&mut conn.output, conn.speaks);
-            self.waiting.push_back(Waiting {
-                index: usize::MAX,
-                kind: Kind::Fence,
-                opaque: 0,
-                start,
-            });
+        if self.written == self.requests.len() && !self.is_last_loud {
+            self.write_fence(conn);
         }
+    }
+
+    /// Asks for an answer once all before is carried out.
+    fn write_fence(&mut self, conn: &mut Conn) {
+        let start = conn.end_of_output();
+        ask::write_fence(&mut conn.output, conn.speaks);
+        self.push_unnumbered(Kind::Fence, start);
+    }
+
+    /// Adds something that waits and is no request of the batch.
+    fn push_unnumbered(&mut self, kind: Kind, start: u64) {
+        self.is_last_loud = kind == Kind::Fence;
+        self.waiting.push_back(Waiting {
+            index: usize::MAX,
+            kind,
+            opaque: 0,
+            start,
+        });
     }
 
     /// Takes the answers that are here. Returns whether there are no more to come.
@@ -289,11 +303,11 @@ impl<'p> Lane<'p> {
         // mixes up the order, their answers may come.
         if answered.kind != Kind::Quiet {
             for passed in self.passed.drain(..) {
-                let outcome = match passed.kind {
-                    Kind::Quiet => Outcome::Miss,
-                    _ => Outcome::Queued,
-                };
-                call.finish(passed.index, outcome);
+                match passed.kind {
+                    Kind::Quiet => call.finish(passed.index, Outcome::Miss),
+                    Kind::Silent => call.finish(passed.index, Outcome::Queued),
+                    Kind::Held | Kind::Loud | Kind::Fence => {}
+                }
             }
         }
         if let Some(outcome) = outcome {

@@ -363,7 +363,7 @@ fn fail(
     let unwritten = lane.requests.split_off(lane.written);
     let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
     let started: Vec<_> = started
-        .filter(|waiting| waiting.kind != Kind::Fence)
+        .filter(|waiting| !matches!(waiting.kind, Kind::Fence | Kind::Held))
         .map(|waiting| (waiting.index, waiting.start < sent))
         .collect();
     // The connection's place is free before a sink is called.

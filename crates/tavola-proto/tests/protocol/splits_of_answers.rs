@@ -95,16 +95,21 @@ fn binary_stream(numbers: &mut Numbers) -> Vec<u8> {
     out
 }
 
+fn stream(numbers: &mut Numbers) -> (Protocol, Vec<u8>) {
+    let protocol = numbers.pick(&[Protocol::Text, Protocol::Text, Protocol::Binary]);
+    let sent = match protocol {
+        Protocol::Binary => binary_stream(numbers),
+        Protocol::Text => text_stream(numbers),
+    };
+    (protocol, sent)
+}
+
 #[test]
 fn the_same_is_found_however_the_bytes_arrive() {
     let (mut answers, mut errors) = (0, 0);
     for seed in 1..=STREAMS {
         let mut numbers = Numbers::of(seed);
-        let protocol = numbers.pick(&[Protocol::Text, Protocol::Text, Protocol::Binary]);
-        let sent = match protocol {
-            Protocol::Binary => binary_stream(&mut numbers),
-            Protocol::Text => text_stream(&mut numbers),
-        };
+        let (protocol, sent) = stream(&mut numbers);
         let whole = read(protocol, LIMITS, &sent, sent.len().max(1));
         let shown = sent.escape_ascii();
         let single = read(protocol, LIMITS, &sent, 1);
@@ -140,11 +145,7 @@ fn heads_and_values_make_the_same_answers() {
     let (mut values, mut errors) = (0, 0);
     for seed in 1..=STREAMS {
         let mut numbers = Numbers::of(seed);
-        let protocol = numbers.pick(&[Protocol::Text, Protocol::Text, Protocol::Binary]);
-        let sent = match protocol {
-            Protocol::Binary => binary_stream(&mut numbers),
-            Protocol::Text => text_stream(&mut numbers),
-        };
+        let (protocol, sent) = stream(&mut numbers);
         let [mut heads, mut steps] = [(); 2].map(|()| AnswerDecoder::of(protocol, LIMITS));
         let mut rest = &sent[..];
         while !rest.is_empty() {
@@ -157,14 +158,33 @@ fn heads_and_values_make_the_same_answers() {
                     break;
                 }
                 (Ok(AnswerHead::More { .. }), Ok(AnswerStep::More { .. })) => break,
-                (Ok(AnswerHead::Head { answer, used, value_bytes: None, .. }), step) => {
+                (
+                    Ok(AnswerHead::Head {
+                        answer,
+                        used,
+                        value_bytes: None,
+                        ..
+                    }),
+                    step,
+                ) => {
                     assert_eq!(*step, Ok(AnswerStep::Answer { answer, used }), "{shown}");
                     used
                 }
-                (Ok(AnswerHead::Head { used, value_bytes: Some(size), end, .. }), step) => {
+                (
+                    Ok(AnswerHead::Head {
+                        used,
+                        value_bytes: Some(size),
+                        end,
+                        ..
+                    }),
+                    step,
+                ) => {
                     let total = used + size + end.len();
                     match step {
-                        Ok(AnswerStep::Answer { answer, used: whole }) => {
+                        Ok(AnswerStep::Answer {
+                            answer,
+                            used: whole,
+                        }) => {
                             assert_eq!(*whole, total, "{shown}");
                             assert_eq!(value_of(answer), Some(&rest[used..used + size]), "{shown}");
                             assert!(rest[used + size..total] == *end, "{shown}");
