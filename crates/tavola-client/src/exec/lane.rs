@@ -95,12 +95,12 @@ impl<'p> Lane<'p> {
                 return Ok(true);
             }
             let is_blocked = conn.unsent() > 0;
+            if !is_blocked && self.written < self.requests.len() {
+                // More can be written, and what is sent so far may have no answers to wait for.
+                continue;
+            }
             let Some(first) = wait else {
-                match is_blocked || self.written == self.requests.len() {
-                    true => return Ok(false),
-                    // More can be written.
-                    false => continue,
-                }
+                return Ok(false);
             };
             let first = if is_blocked { Wait::No } else { first };
             if !conn.receive(first)? {

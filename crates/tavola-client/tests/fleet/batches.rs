@@ -2,7 +2,7 @@
 
 use super::servers::{Ours, Theirs, patient, with_each};
 use tavola_client::{
-    Batch, Client, CountOptions, GetOptions, Outcome, Placement, Protocol, Reply, Sink,
+    Batch, Client, CountOptions, Error, GetOptions, Outcome, Placement, Protocol, Reply, Sink,
     StoreOptions,
 };
 
@@ -213,6 +213,17 @@ fn what_needs_no_answer_is_seen_by_the_next_request_of_the_thread() {
         if protocol != Protocol::Binary {
             assert_eq!(outcomes[..5], [const { Outcome::Queued }; 5], "{name}");
         }
+        // The socket takes all, and there is more to send, before there is anything to receive.
+        let large = vec![b'v'; 140_000];
+        for _ in 0..10 {
+            let mut batch = Batch::new();
+            batch.set(b"large", &large, silent);
+            batch.set(b"large", &large, silent);
+            batch.get(b"large", GetOptions::default());
+            let taken = Taken::of(client, &mut batch);
+            assert_eq!(taken.outcomes()[2], HIT, "{name}");
+            assert!(taken.values[2] == large, "{name}");
+        }
         // Much more than is held.
         let value = vec![b'v'; 3000];
         let keys: Vec<String> = (0..100).map(|number| format!("many:{number}")).collect();
@@ -223,6 +234,49 @@ fn what_needs_no_answer_is_seen_by_the_next_request_of_the_thread() {
             let found = client.get(key.as_bytes()).expect(name);
             assert!(found.is_some_and(|found| found.data == value), "{name}");
         }
+    });
+}
+
+/// A refusal does not say what it refuses.
+#[test]
+fn a_refusal_is_that_of_its_request_whatever_is_before_it() {
+    with_each(|name, client, _| {
+        let silent = PLAIN.without_reply();
+        client.set(b"text", b"abc", silent).expect(name);
+        let refused = client.incr(b"text", CountOptions::by(1));
+        assert!(
+            matches!(refused, Err(Error::Refused(_))),
+            "{name}: {refused:?}"
+        );
+        let huge = vec![0; 3 << 20];
+        let mut batch = Batch::new();
+        for _ in 0..2 {
+            batch.get(b"text", GetOptions::default());
+            batch.get(b"missing", GetOptions::default());
+            batch.set(b"huge", &huge, PLAIN);
+            batch.set(b"key", b"value", silent);
+            batch.incr(b"text", CountOptions::by(1));
+        }
+        let outcomes = Taken::of(client, &mut batch).outcomes();
+        for half in outcomes.chunks(5) {
+            assert_eq!(half[..2], [HIT, Outcome::Miss], "{name}");
+            let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused(_));
+            assert!(
+                is_refused(&half[2]) && is_refused(&half[4]),
+                "{name}: {half:?}"
+            );
+        }
+        assert!(client.get(b"key").expect(name).is_some(), "{name}");
+    });
+}
+
+#[test]
+fn what_is_held_is_before_calls_about_servers() {
+    with_each(|name, client, _| {
+        let silent = PLAIN.without_reply();
+        client.set(b"key", b"1", silent).expect(name);
+        client.flush_all(0).remove(0).expect(name);
+        assert_eq!(client.get(b"key"), Ok(None), "{name}");
     });
 }
 
