@@ -22,6 +22,8 @@ pub(crate) use broken::{Broken, Cause};
 pub(crate) use buffer::ROOM;
 pub(crate) use opening::{Opening, Progress};
 pub(crate) use stream::Wait;
+#[cfg(test)]
+pub(crate) use stream::calls;
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
 
@@ -161,6 +163,7 @@ impl Conn {
 pub(crate) fn wait_for(fds: &mut [PollFd<'_>], deadline: Instant) -> bool {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
+        stream::count_call();
         match poll(fds, Some(&timespec(left))) {
             Ok(0) if left.is_zero() => return false,
             Ok(0) | Err(Errno::INTR) => {}

@@ -17,6 +17,23 @@ use std::io::IoSliceMut;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+#[cfg(test)]
+thread_local! {
+    /// System calls of this thread on sockets in use.
+    static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a system call in tests.
+pub(super) fn count_call() {
+    #[cfg(test)]
+    CALLS.set(CALLS.get() + 1);
+}
+
+#[cfg(test)]
+pub(crate) fn calls() -> u32 {
+    CALLS.get()
+}
+
 /// A socket that is connected, or about to be.
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -215,12 +232,14 @@ impl Stream {
         self.check_owner()?;
         let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
         let mut control = RecvAncillaryBuffer::default();
+        count_call();
         let received = recvmsg(&self.fd, &mut parts, &mut control, RecvFlags::DONTWAIT);
         check_received(received.map(|received| received.bytes))
     }
 }
 
 pub(super) fn send_plain(fd: &OwnedFd, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+    count_call();
     // A signal for a broken pipe would end programs in C.
     match send(fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
         Ok(count) => Ok(Some(count)),
@@ -234,6 +253,7 @@ pub(super) fn receive_plain(
     memory: &mut [u8],
     wait: Wait,
 ) -> Result<Option<usize>, Broken> {
+    count_call();
     let flags = match wait {
         Wait::Block => RecvFlags::empty(),
         Wait::No => RecvFlags::DONTWAIT,

@@ -15,6 +15,8 @@ mod answer;
 mod ask;
 mod call;
 #[cfg(test)]
+mod counts;
+#[cfg(test)]
 mod hostile;
 mod lane;
 mod names;
