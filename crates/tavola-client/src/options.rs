@@ -36,6 +36,9 @@ pub enum OnDown {
     Next,
 }
 
+/// No timeout is longer.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Makes a [`Client`].
 ///
 /// # Examples
@@ -308,6 +311,16 @@ impl Settings {
         if self.connect_timeout.is_zero() {
             return wrong("connect_timeout", "no connection can be made in no time");
         }
+        for (name, time) in [
+            ("io_timeout", self.io_timeout),
+            ("connect_timeout", self.connect_timeout),
+            ("failure_timeout", self.failure_timeout),
+            ("retry", self.retry),
+        ] {
+            if time > LONGEST {
+                return wrong(name, "it is longer than a day; give a shorter time");
+            }
+        }
         if self.max_failures == 0 {
             return wrong("max_failures", "give 1 if the first failure counts");
         }
@@ -345,6 +358,10 @@ mod tests {
             ("namespace", one().namespace(vec![b'a'; 250])),
             ("io_timeout", one().io_timeout(none)),
             ("connect_timeout", one().connect_timeout(none)),
+            ("io_timeout", one().io_timeout(Duration::MAX)),
+            ("connect_timeout", one().connect_timeout(Duration::MAX)),
+            ("failure_timeout", one().failure_timeout(Duration::MAX)),
+            ("retry", one().retry(Duration::MAX)),
             ("max_failures", one().max_failures(0)),
             ("pool", one().pool(0)),
             (

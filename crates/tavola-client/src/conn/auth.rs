@@ -116,6 +116,20 @@ impl Greeting {
                     "it asks for a user and a password; give them by text_auth",
                 ));
             }
+            (
+                _,
+                Answer::Text(
+                    text::Answer::Error(why)
+                    | text::Answer::ClientError(why)
+                    | text::Answer::ServerError(why),
+                ),
+            ) => {
+                let why = String::from_utf8_lossy(why);
+                let why = if why.is_empty() { "ERROR" } else { &why };
+                return Err(Broken::silent(format!(
+                    "it refused the first request: {why}"
+                )));
+            }
             (_, answer) => {
                 return Err(Broken::unexpected(format!(
                     "it answered the first request by {}",

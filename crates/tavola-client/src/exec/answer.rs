@@ -216,8 +216,13 @@ impl<'b> Judge<'_, 'b> {
         let request = self.request(place)?;
         (answer.header.opcode == opcode(&request.action)).then_some(())?;
         let finding = find_in_binary(answer, &request.action)?;
-        if let Finding::Value { .. } = finding {
-            self.names.is(answer.key, request.key).then_some(())?;
+        let has_key = match finding {
+            Finding::Value { .. } => true,
+            // A miss of a get returns the key as well; other answers have none.
+            _ => !answer.key.is_empty(),
+        };
+        if has_key && !self.names.is(answer.key, request.key) {
+            return None;
         }
         Some(Verdict { place, finding })
     }

@@ -121,6 +121,9 @@ impl Connection {
 
     /// The right answer to the first request, if it is whole.
     fn answer(&mut self) -> Option<Vec<u8>> {
+        if self.input.first() == Some(&0x80) {
+            return self.answer_binary();
+        }
         let end = self.input.windows(2).position(|pair| pair == b"\r\n")? + 2;
         let line = String::from_utf8(self.input[..end - 2].to_vec()).expect("plain keys");
         let words: Vec<&str> = line.split(' ').collect();
@@ -159,6 +162,33 @@ impl Connection {
         Some(answer.into_bytes())
     }
 
+    /// The same in the binary protocol.
+    fn answer_binary(&mut self) -> Option<Vec<u8>> {
+        let head = self.input.first_chunk::<24>()?;
+        let (opcode, opaque) = (head[1], head[12..16].to_vec());
+        let key_bytes = usize::from(u16::from_be_bytes([head[2], head[3]]));
+        let extras = usize::from(head[4]);
+        let body = u32::from_be_bytes([head[8], head[9], head[10], head[11]]) as usize;
+        let request = self.input.get(24..24 + body)?;
+        let key = String::from_utf8(request[extras..extras + key_bytes].to_vec());
+        let key = key.expect("plain keys");
+        self.input.drain(..24 + body);
+        let count = self.shared.count.fetch_add(1, Ordering::Relaxed);
+        let is_get = opcode == 0x0c;
+        let is_found = is_get && is_there(&key);
+        let [extras, value] = match is_found {
+            true => [vec![0; 4], value_of(&key, count).into_bytes()],
+            false => [Vec::new(), Vec::new()],
+        };
+        let key = if is_get { key } else { String::new() };
+        let body = [extras, key.clone().into_bytes(), value].concat();
+        let size = (body.len() as u32).to_be_bytes();
+        let status = u8::from(is_get && !is_found);
+        let extras = if is_found { 4 } else { 0 };
+        let front = [0x81, opcode, 0, key.len() as u8, extras, 0, 0, status];
+        Some([&front[..], &size, &opaque, &[0; 8], &body].concat())
+    }
+
     /// Sends answers, not always as they should be.
     fn send(&mut self, mut answers: Vec<Vec<u8>>) -> std::io::Result<()> {
         answers.retain(|answer| !answer.is_empty());
@@ -175,8 +205,8 @@ impl Connection {
             2 => answers.push(kept.clone()),
             3 => answers.insert(0, self.old.clone()),
             4 => answers.push(self.old.clone()),
-            5 => falsify(&mut answers[one], b" O", &mut self.random),
-            6 => falsify(&mut answers[one], b" kkey:", &mut self.random),
+            5 => falsify(&mut answers[one], b" O", 15, &mut self.random),
+            6 => falsify(&mut answers[one], b" kkey:", 32, &mut self.random),
             7 => drop(answers.remove(one)),
             8 => answers.reverse(),
             _ => {}
@@ -215,11 +245,17 @@ impl Connection {
     }
 }
 
-/// Changes the byte behind a mark.
-fn falsify(answer: &mut [u8], mark: &[u8], random: &mut Random) {
-    let found = answer.windows(mark.len()).position(|part| part == mark);
-    if let Some(byte) = found.and_then(|place| answer.get_mut(place + mark.len())) {
-        *byte = b'1' + (*byte - b'0' + random.below(8) as u8) % 9;
+/// Changes the byte behind a mark, or at a place in an answer of the binary protocol.
+fn falsify(answer: &mut [u8], mark: &[u8], place: usize, random: &mut Random) {
+    let found = match answer[0] {
+        0x81 => Some(place),
+        _ => answer
+            .windows(mark.len())
+            .position(|part| part == mark)
+            .map(|place| place + mark.len()),
+    };
+    if let Some(byte) = found.and_then(|place| answer.get_mut(place)) {
+        *byte = b'1' + (byte.wrapping_sub(b'0').wrapping_add(random.below(8) as u8)) % 9;
     }
 }
 
@@ -358,6 +394,18 @@ fn a_hostile_server_never_passes_off_a_value_as_that_of_another_key() {
 #[test]
 fn a_hostile_server_of_old_text_is_not_believed_either() {
     let tally = run(2, Protocol::Text, rounds());
+    assert_eq!(tally.foreign, 0, "{tally:?}");
+    assert!(tally.faults * 4 > rounds(), "{tally:?}");
+    assert!(
+        tally.hits * 2 > rounds() && tally.failed > rounds() / 20,
+        "{tally:?}"
+    );
+    println!("{tally:?}");
+}
+
+#[test]
+fn a_hostile_server_of_the_binary_protocol_is_not_believed_either() {
+    let tally = run(3, Protocol::Binary, rounds());
     assert_eq!(tally.foreign, 0, "{tally:?}");
     assert!(tally.faults * 4 > rounds(), "{tally:?}");
     assert!(

@@ -5,6 +5,7 @@ use super::servers::{Ours, Theirs, free_port, patient, wait_until};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tavola_client::{Batch, Client, Error, GetOptions, OnDown, Outcome, Placement, StoreOptions};
@@ -95,6 +96,63 @@ fn a_server_that_was_stopped_is_used_as_soon_as_it_answers() {
     });
     let found = client.get(b"key").expect("an answer").expect("a value");
     assert_eq!(found.data, b"value");
+}
+
+/// Whatever happens to the server, a value is that of its key, and a set that is stored is there.
+#[test]
+fn threads_survive_a_server_that_is_killed_and_stopped_again_and_again() {
+    let Some(first) = Theirs::start(&[]) else {
+        return;
+    };
+    let port = first.port();
+    let builder = quick(&first.name).io_timeout(Duration::from_millis(40));
+    let client = builder.pool(3).build().expect("a client");
+    let is_over = AtomicBool::new(false);
+    let [hits, failures] = [(); 2].map(|()| AtomicU64::new(0));
+    thread::scope(|scope| {
+        for thread in 0..4_u32 {
+            let (client, is_over, hits, failures) = (&client, &is_over, &hits, &failures);
+            scope.spawn(move || {
+                let keys: Vec<String> = (0..8).map(|key| format!("{thread}:{key}")).collect();
+                let asked: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
+                while !is_over.load(Ordering::Relaxed) {
+                    for key in &asked {
+                        let _ = client.set(key, key, PLAIN);
+                    }
+                    for (key, found) in asked.iter().zip(client.get_many(&asked)) {
+                        match found {
+                            Ok(Some(value)) => {
+                                assert_eq!(value.data, *key);
+                                hits.fetch_add(1, Ordering::Relaxed);
+                            }
+                            Ok(None) => {}
+                            Err(_) => {
+                                failures.fetch_add(1, Ordering::Relaxed);
+                            }
+                        }
+                    }
+                }
+            });
+        }
+        let mut server = Some(first);
+        for round in 0..12_u64 {
+            thread::sleep(Duration::from_millis(40 + round * 7));
+            if round % 2 == 0 {
+                drop(server.take());
+                server = Theirs::on(port, &[]);
+            } else if let Some(server) = &server {
+                server.signal("STOP");
+                thread::sleep(Duration::from_millis(60 + round * 5));
+                server.signal("CONT");
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let [hits, failures] = [hits, failures].map(AtomicU64::into_inner);
+    assert!(
+        hits > 100 && failures > 10,
+        "{hits} hits, {failures} failures"
+    );
 }
 
 #[test]
