@@ -34,7 +34,10 @@ impl<'c> Names<'c> {
 
     /// Whether `whole` is the key with the namespace.
     pub(super) fn is(&self, whole: &[u8], key: &[u8]) -> bool {
-        whole.strip_prefix(self.namespace) == Some(key)
+        match self.namespace.is_empty() {
+            true => whole == key,
+            false => whole.strip_prefix(self.namespace) == Some(key),
+        }
     }
 
     /// Whether a line can have the key as it is.

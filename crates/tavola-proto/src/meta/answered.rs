@@ -75,37 +75,56 @@ impl Facts<'_> {
     }
 }
 
-/// The answer of a line whose first word is `word` and whose others are in `rest`. Behind one that
-/// has a value come so many bytes of it.
-pub(crate) fn read_answer<'a>(word: &[u8], rest: &'a [u8]) -> Option<(Answer<'a>, Option<u64>)> {
+/// What an answer is, by its first word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Value,
+    Item(Status),
+    Debug,
+    Noop,
+}
+
+impl Kind {
+    /// Reads the first word; `None` if it is not one of a meta answer.
+    pub(crate) fn of(word: [u8; 2]) -> Option<Self> {
+        Some(match word {
+            [b'V', b'A'] => Self::Value,
+            [b'H', b'D'] => Self::Item(Status::Done),
+            [b'E', b'N'] => Self::Item(Status::Miss),
+            [b'N', b'F'] => Self::Item(Status::NotFound),
+            [b'N', b'S'] => Self::Item(Status::NotStored),
+            [b'E', b'X'] => Self::Item(Status::Exists),
+            [b'M', b'N'] => Self::Noop,
+            [b'M', b'E'] => Self::Debug,
+            _ => return None,
+        })
+    }
+}
+
+/// The answer of a line with these words behind the first. Behind one that has a value come so many
+/// bytes of it.
+pub(crate) fn read_answer(kind: Kind, rest: &[u8]) -> Option<(Answer<'_>, Option<u64>)> {
     let mut words = Words::new(rest);
-    let status = match word {
-        b"VA" => {
+    let item = |status, value, words| {
+        let facts = read_facts(words)?;
+        Some(Answer::Item(ItemAnswer {
+            status,
+            value,
+            facts,
+        }))
+    };
+    Some(match kind {
+        Kind::Value => {
             let size = read_number(words.next()?)?;
-            let answer = ItemAnswer {
-                status: Status::Done,
-                value: Some(&[]),
-                facts: read_facts(words)?,
-            };
-            return Some((Answer::Item(answer), Some(size)));
+            (item(Status::Done, Some(&[][..]), words)?, Some(size))
         }
-        b"HD" => Status::Done,
-        b"EN" => Status::Miss,
-        b"NF" => Status::NotFound,
-        b"NS" => Status::NotStored,
-        b"EX" => Status::Exists,
-        b"ME" => {
+        Kind::Item(status) => (item(status, None, words)?, None),
+        Kind::Debug => {
             let key = words.next()?;
-            return Some((Answer::Debug { key, facts: words }, None));
+            (Answer::Debug { key, facts: words }, None)
         }
-        _ => return Some((Answer::Noop, None)),
-    };
-    let answer = ItemAnswer {
-        status,
-        value: None,
-        facts: read_facts(words)?,
-    };
-    Some((Answer::Item(answer), None))
+        Kind::Noop => (Answer::Noop, None),
+    })
 }
 
 /// Reads flags; those of letters not known are passed over, as later servers may have more.

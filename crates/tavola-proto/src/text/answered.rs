@@ -152,19 +152,20 @@ pub(crate) fn read_head<'a>(
         Found::TooLong(_) => return Err(Error::LongAnswerLine),
     };
     let (word, rest) = split(line.text);
-    let (answer, size) = match word {
-        b"VALUE" => {
-            let (value, size) = read_value_line(rest).ok_or(Error::NotAnAnswer)?;
-            (answered::Answer::Text(Answer::Value(value)), Some(size))
-        }
-        b"VA" | b"HD" | b"EN" | b"NF" | b"NS" | b"EX" | b"MN" | b"ME" => {
-            let (answer, size) = meta::read_answer(word, rest).ok_or(Error::NotAnAnswer)?;
-            (answered::Answer::Meta(answer), size)
-        }
-        _ => {
-            let answer = read_line(line.text, word, rest).ok_or(Error::NotAnAnswer)?;
-            (answered::Answer::Text(answer), None)
-        }
+    // Bytes are compared without a call, unlike strings.
+    let kind = match word {
+        [first, second] => meta::Kind::of([*first, *second]),
+        _ => None,
+    };
+    let (answer, size) = if let Some(kind) = kind {
+        let (answer, size) = meta::read_answer(kind, rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Meta(answer), size)
+    } else if word == b"VALUE" {
+        let (value, size) = read_value_line(rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Text(Answer::Value(value)), Some(size))
+    } else {
+        let answer = read_line(line.text, word, rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Text(answer), None)
     };
     Ok(AnswerHead::Head {
         answer,
