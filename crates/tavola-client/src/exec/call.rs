@@ -10,7 +10,6 @@ use std::time::Instant;
 /// What the lanes of an execution share.
 pub(super) struct Call<'c, 'b> {
     pub(super) fleet: &'c Fleet,
-    pub(super) local: &'c Local,
     pub(super) requests: &'c [Request<'b>],
     pub(super) names: Names<'c>,
     pub(super) began: Instant,
@@ -37,7 +36,6 @@ impl<'c, 'b> Call<'c, 'b> {
         let began = Instant::now();
         Self {
             fleet,
-            local: fleet.local(),
             requests,
             names: Names::new(&fleet.settings),
             began,
@@ -46,6 +44,11 @@ impl<'c, 'b> Call<'c, 'b> {
             states: vec![State::default(); requests.len()],
             sink,
         }
+    }
+
+    /// Returns what belongs to this process, which may be a child that a sink has forked.
+    pub(super) fn local(&self) -> &'c Local {
+        self.fleet.local()
     }
 
     /// Reports what became of a request, once.

@@ -70,7 +70,7 @@ impl<'p> Lane<'p> {
     /// Begins on a connection: what the thread holds for the server comes first.
     pub(super) fn begin(&mut self, conn: &mut Conn, call: &Call<'_, '_>) {
         self.start = conn.end_of_output();
-        call.local.sites[self.server].held.take(&mut conn.output);
+        call.local().sites[self.server].held.take(&mut conn.output);
         self.held_end = conn.end_of_output();
         if self.held_end > self.start {
             self.push_unnumbered(Kind::Held, self.start);

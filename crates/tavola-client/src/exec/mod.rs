@@ -76,7 +76,7 @@ fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<usize> {
         if is_held(call, &group) {
             continue;
         }
-        let local = call.local;
+        let local = call.local();
         let pool = &local.sites[group.server].pool;
         let Some(lease) = pool.take(call.deadline) else {
             // All connections are in use by others; that says nothing about the server.
@@ -130,7 +130,7 @@ fn is_held(call: &mut Call<'_, '_>, group: &Group) -> bool {
         let written = ask::write_silent(&mut bytes, &requests[*index], &mut call.names);
         refused.push(written.err().map(|refused| refused.to_string()));
     }
-    let is_held = call.local.sites[group.server].held.hold(&bytes);
+    let is_held = call.local().sites[group.server].held.hold(&bytes);
     if is_held {
         for (index, refused) in group.requests.iter().zip(refused) {
             let outcome = refused.map_or(Outcome::Queued, Outcome::Refused);
@@ -177,7 +177,7 @@ fn run<'p>(mut lanes: Vec<Lane<'p>>, call: &mut Call<'_, '_>, again: &mut Vec<us
             };
             match advance(&mut lane, call, wait, is_late) {
                 Ok(Step::Done) => {
-                    call.local.sites[lane.server].failures.note_success();
+                    call.local().sites[lane.server].failures.note_success();
                     lane.lease.give_back();
                 }
                 Ok(Step::Waiting) => next.push(lane),
@@ -279,7 +279,7 @@ fn work(
     if !conn.stream.can_block() || call.began.elapsed() > call.fleet.settings.io_timeout / 16 {
         return lane.work(conn, call, None);
     }
-    let local = call.local;
+    let local = call.local();
     let spin = &local.sites[lane.server].spin;
     if !spin.begin() {
         return lane.work(conn, call, wait);
@@ -338,7 +338,7 @@ fn fail(
     call: &mut Call<'_, '_>,
     again: &mut Vec<usize>,
 ) {
-    let local = call.local;
+    let local = call.local();
     let site = &local.sites[lane.server];
     let sent = conn.as_ref().map_or(0, |conn| conn.sent());
     let is_old = conn.as_ref().is_some_and(|conn| conn.is_reused());
@@ -353,7 +353,7 @@ fn fail(
     }
     drop(conn);
     match (broken.cause, is_old) {
-        // What is known of servers is the parent's.
+        // It says nothing about the server.
         _ if !call.is_own() => {}
         // It was closed while nobody used it; then the others that are free were, too.
         (Cause::Ended, true) => site.pool.close_idle(),

@@ -48,7 +48,7 @@ impl Router {
                 if self.remaining.is_none() {
                     let all = 0..fleet.servers.len();
                     let is_up: Vec<bool> = all.map(|place| self.is_up(call, place)).collect();
-                    self.remaining = fleet.remaining(call.local, &is_up);
+                    self.remaining = fleet.remaining(call.local(), &is_up);
                 }
                 let remaining = self.remaining.as_ref();
                 remaining.map_or(Route::Down(server), |remaining| {
@@ -62,7 +62,7 @@ impl Router {
         if let Some(is_up) = self.is_up[server] {
             return is_up;
         }
-        let site = &call.local.sites[server];
+        let site = &call.local().sites[server];
         let access = site
             .failures
             .access(&call.fleet.servers[server], &call.fleet.settings);
