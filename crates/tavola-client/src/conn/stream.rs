@@ -21,17 +21,38 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 thread_local! {
     /// System calls of this thread on sockets in use.
     static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    /// What a test does before a call, once: the number of the call, and what.
+    static BEFORE: std::cell::RefCell<Option<Interruption>> = const {
+        std::cell::RefCell::new(None)
+    };
 }
 
-/// Counts a system call in tests.
+#[cfg(test)]
+type Interruption = (u32, Box<dyn FnOnce()>);
+
+/// Counts a system call in tests, which may do something before it.
 pub(super) fn count_call() {
     #[cfg(test)]
-    CALLS.set(CALLS.get() + 1);
+    {
+        let count = CALLS.get();
+        CALLS.set(count + 1);
+        let is_now = |interruption: &mut Interruption| interruption.0 == count;
+        let now = BEFORE.with_borrow_mut(|before| before.take_if(is_now));
+        if let Some((_, interrupt)) = now {
+            interrupt();
+        }
+    }
 }
 
 #[cfg(test)]
 pub(crate) fn calls() -> u32 {
     CALLS.get()
+}
+
+/// Does something before a later call of this thread: 0 is the next.
+#[cfg(test)]
+pub(crate) fn interrupt_before(later: u32, interrupt: Box<dyn FnOnce()>) {
+    BEFORE.set(Some((calls() + later, interrupt)));
 }
 
 /// A socket that is connected, or about to be.
@@ -189,6 +210,7 @@ impl Stream {
 
     /// Sends what the socket takes; `None` if it takes nothing now.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<Option<usize>, Broken> {
+        count_call();
         self.check_owner()?;
         #[cfg(feature = "tls")]
         if let Some(session) = &mut self.session {
@@ -212,6 +234,7 @@ impl Stream {
         memory: &mut [u8],
         wait: Wait,
     ) -> Result<Option<usize>, Broken> {
+        count_call();
         self.check_owner()?;
         #[cfg(feature = "tls")]
         if let Some(session) = &mut self.session {
@@ -229,17 +252,16 @@ impl Stream {
         if !self.can_block() {
             return self.receive(first, Wait::No);
         }
+        count_call();
         self.check_owner()?;
         let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
         let mut control = RecvAncillaryBuffer::default();
-        count_call();
         let received = recvmsg(&self.fd, &mut parts, &mut control, RecvFlags::DONTWAIT);
         check_received(received.map(|received| received.bytes))
     }
 }
 
 pub(super) fn send_plain(fd: &OwnedFd, bytes: &[u8]) -> Result<Option<usize>, Broken> {
-    count_call();
     // A signal for a broken pipe would end programs in C.
     match send(fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
         Ok(count) => Ok(Some(count)),
@@ -253,7 +275,6 @@ pub(super) fn receive_plain(
     memory: &mut [u8],
     wait: Wait,
 ) -> Result<Option<usize>, Broken> {
-    count_call();
     let flags = match wait {
         Wait::Block => RecvFlags::empty(),
         Wait::No => RecvFlags::DONTWAIT,

@@ -8,7 +8,7 @@ use tavola::Table;
 use tavola_server::memcached::Memcached;
 use tavola_server::{Address, Listen, Options, Server};
 
-fn start() -> (Server, Client) {
+pub(super) fn start() -> (Server, Client) {
     let table = Table::options().max_size(64 << 20).versions(true);
     let service = Memcached::new(Arc::new(table.private().expect("a table")));
     let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));

@@ -18,6 +18,8 @@ mod call;
 mod counts;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod interrupted;
 mod lane;
 mod names;
 mod route;
