@@ -97,10 +97,8 @@ fn a_fork_before_any_system_call_confuses_neither_process() {
         forks += 1;
         let mut status = 0;
         // SAFETY: the status is a local variable.
-        assert_eq!(
-            unsafe { libc::waitpid(child.get(), &raw mut status, 0) },
-            child.get()
-        );
+        let ended = unsafe { libc::waitpid(child.get(), &raw mut status, 0) };
+        assert_eq!(ended, child.get());
         assert_eq!(status, 0, "the child is right, forked before call {later}");
         assert_eq!(
             (results.right, results.failed),
@@ -133,10 +131,6 @@ fn the_end_of_the_server_before_any_system_call_is_no_miss() {
         ends += u32::from(is_over.get());
         assert_eq!(results.missing, 0, "{later}: {results:?}");
         failed += results.failed;
-        assert!(
-            results.failed > 0 || later + 2 >= count,
-            "{later}: {results:?}"
-        );
     }
-    assert!(failed > KEYS, "{failed}");
+    assert!(ends >= 6 && failed > KEYS, "{ends} ends, {failed} failures");
 }
