@@ -141,7 +141,8 @@ impl Conn {
     /// Waits until it can be read, or written if there is something to send.
     pub(crate) fn wait(&self, deadline: Instant) -> Result<(), Broken> {
         let mut fds = [PollFd::from_borrowed_fd(self.stream.fd(), self.interest())];
-        match wait_for(&mut fds, deadline) {
+        // What is ready later is too late.
+        match Instant::now() < deadline && wait_for(&mut fds, deadline) {
             true => Ok(()),
             false => Err(Broken::silent("it did not answer in time")),
         }

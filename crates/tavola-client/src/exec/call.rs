@@ -51,6 +51,16 @@ impl<'c, 'b> Call<'c, 'b> {
         self.fleet.local()
     }
 
+    /// When even what is here is not read any more. Between the deadline and this, a client that
+    /// got no CPU may still read what came in time.
+    pub(super) fn overdue(&self) -> Instant {
+        self.deadline + self.fleet.settings.io_timeout / 4
+    }
+
+    pub(super) fn is_overdue(&self) -> bool {
+        Instant::now() >= self.overdue()
+    }
+
     /// Reports what became of a request, once.
     pub(super) fn finish(&mut self, index: usize, outcome: Outcome) {
         let state = &mut self.states[index];

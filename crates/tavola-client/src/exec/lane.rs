@@ -7,6 +7,7 @@ use crate::batch::Outcome;
 use crate::conn::{Broken, Conn, ROOM, Speaks, Wait};
 use crate::pool::Lease;
 use std::collections::VecDeque;
+use std::time::Instant;
 use tavola_proto::AnswerHead;
 
 /// Requests are written while less than this waits to be sent.
@@ -103,11 +104,10 @@ impl<'p> Lane<'p> {
                 return Ok(false);
             };
             let first = if is_blocked { Wait::No } else { first };
-            if !conn.receive(first)? {
-                wait = None;
-                continue;
-            }
-            wait = Some(Wait::No);
+            let has_come = conn.receive(first)?;
+            // A server that sends a little all the time does not extend the call.
+            let continues = has_come && !call.is_overdue();
+            wait = continues.then_some(Wait::No);
         }
     }
 
@@ -344,7 +344,7 @@ fn receive_value(
     head: usize,
     end: &[u8],
 ) -> Result<(), Broken> {
-    let (size, deadline) = (target.size, call.deadline);
+    let (size, deadline, last) = (target.size, call.deadline, call.overdue());
     let total = head + size + end.len();
     let bytes = conn.input.bytes();
     if bytes.len() >= total {
@@ -364,11 +364,13 @@ fn receive_value(
         Some(room) => {
             while filled < size {
                 filled += fill(conn, &mut room[filled..], deadline)?;
+                check_time(last)?;
             }
         }
         None => {
             while filled < size {
                 filled += skip(conn, size - filled, deadline)?;
+                check_time(last)?;
             }
         }
     }
@@ -385,7 +387,7 @@ fn receive_value(
 }
 
 /// Fills the beginning of `room`, first from the buffer. Returns how many bytes it got.
-fn fill(conn: &mut Conn, room: &mut [u8], deadline: std::time::Instant) -> Result<usize, Broken> {
+fn fill(conn: &mut Conn, room: &mut [u8], deadline: Instant) -> Result<usize, Broken> {
     let here = conn.input.bytes();
     if !here.is_empty() {
         let count = here.len().min(room.len());
@@ -407,7 +409,7 @@ fn fill(conn: &mut Conn, room: &mut [u8], deadline: std::time::Instant) -> Resul
 }
 
 /// Drops at most `most` bytes. Returns how many.
-fn skip(conn: &mut Conn, most: usize, deadline: std::time::Instant) -> Result<usize, Broken> {
+fn skip(conn: &mut Conn, most: usize, deadline: Instant) -> Result<usize, Broken> {
     if conn.input.is_empty() && !conn.receive(Wait::No)? {
         wait(conn, deadline)?;
     }
@@ -416,8 +418,15 @@ fn skip(conn: &mut Conn, most: usize, deadline: std::time::Instant) -> Result<us
     Ok(count)
 }
 
+fn check_time(last: Instant) -> Result<(), Broken> {
+    match Instant::now() < last {
+        true => Ok(()),
+        false => Err(Broken::silent("it did not answer in time")),
+    }
+}
+
 /// Waits for bytes in the middle of a value, and sends what the socket takes meanwhile.
-fn wait(conn: &mut Conn, deadline: std::time::Instant) -> Result<(), Broken> {
+fn wait(conn: &mut Conn, deadline: Instant) -> Result<(), Broken> {
     conn.send()?;
     conn.wait(deadline)
 }

@@ -238,24 +238,32 @@ fn scripted(script: impl Fn(&mut std::net::TcpStream) + Send + 'static) -> Strin
 }
 
 #[test]
-fn a_value_that_trickles_in_ends_with_the_deadline() {
-    let name = scripted(|stream| {
-        let _ = stream.write_all(b"VA 60000 f0 kkey O1\r\n");
-        while stream.write_all(b"x").is_ok() {
-            thread::sleep(Duration::from_millis(5));
-        }
-    });
-    let client = quick(&name).build().expect("a client");
-    let start = Instant::now();
-    let mut batch = Batch::new();
-    batch.get(b"key", GetOptions::default());
-    let outcomes = Taken::of(&client, &mut batch).outcomes();
-    assert_eq!(outcomes, [Outcome::Unknown(0)]);
-    let time = start.elapsed();
-    assert!(
-        time >= Duration::from_millis(140) && time < Duration::from_secs(3),
-        "{time:?}"
-    );
+fn what_trickles_in_ends_with_the_deadline() {
+    // By pauses and without; a large value, and one that is waited for until it is whole.
+    for (size, pause) in [(60_000, 5000), (10_000_000, 0), (16_000, 0), (16_000, 5000)] {
+        let name = scripted(move |stream| {
+            let _ = stream.set_nodelay(true);
+            let _ = write!(stream, "VA {size} f0 kkey O1\r\n");
+            while stream.write_all(b"x").is_ok() {
+                // The client closes; a sleep of nothing would still be a long one.
+                if pause > 0 {
+                    thread::sleep(Duration::from_micros(pause));
+                } else {
+                    let start = Instant::now();
+                    while start.elapsed() < Duration::from_micros(20) {}
+                }
+            }
+        });
+        let client = quick(&name).build().expect("a client");
+        let start = Instant::now();
+        let mut batch = Batch::new();
+        batch.get(b"key", GetOptions::default());
+        let outcomes = Taken::of(&client, &mut batch).outcomes();
+        let time = start.elapsed();
+        assert_eq!(outcomes, [Outcome::Unknown(0)], "{size}, {pause}, {time:?}");
+        let bounds = Duration::from_millis(140)..Duration::from_secs(3);
+        assert!(bounds.contains(&time), "{size}, {pause}, {time:?}");
+    }
 }
 
 #[test]
