@@ -7,9 +7,11 @@ pub enum Reply {
     #[default]
     Wait,
     /// No answer is needed. If nothing else in the batch needs one, the request is held, and
-    /// leaves with the next request of this thread to the same server, or when much is held. Its
-    /// outcome is [`Outcome::Queued`] then. Where a protocol cannot do without an answer, it is
-    /// waited for.
+    /// leaves with the next request of this thread to the same server, or when more than 64 KiB
+    /// are held. Its outcome is [`Outcome::Queued`] then, whatever becomes of it; if the server is
+    /// found to be down, what is held for it is dropped. A thread or a program that ends calls
+    /// [`Client::flush`](crate::Client::flush) before; so does a client that is dropped. Where a
+    /// protocol cannot do without an answer, it is waited for.
     None,
 }
 
