@@ -4,7 +4,8 @@
 //! [`Batch`], and says of each request what became of it. It never returns the value of another
 //! key: an answer that is not certain to be that of a request ends the connection. It never says
 //! that a key is missing unless its server did: a request that failed is unsent, so that nothing
-//! changed, or unknown.
+//! changed, or unknown. A get that was not sent, or whose connection the server closed, is repeated
+//! once, as it changes nothing.
 //!
 //! ```
 //! use tavola_client::{Client, CountOptions, StoreOptions};
