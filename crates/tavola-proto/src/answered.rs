@@ -27,6 +27,18 @@ impl Answer<'_> {
     }
 }
 
+impl<'a> Answer<'a> {
+    /// Gives a value to an answer that was read without its own.
+    pub(crate) fn set_value(&mut self, value: &'a [u8]) {
+        match self {
+            Self::Text(text::Answer::Value(item)) => item.data = value,
+            Self::Meta(meta::Answer::Item(item)) => item.value = Some(value),
+            Self::Binary(answer) => answer.value = value,
+            _ => {}
+        }
+    }
+}
+
 /// What is at the front of the bytes received. The caller drops the `used` bytes before it
 /// asks again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +51,28 @@ pub enum AnswerStep<'a> {
         used: usize,
     },
     /// No whole answer yet.
+    More {
+        /// The bytes, from the front of the input, without which the next step finds nothing.
+        needed: usize,
+    },
+}
+
+/// What is at the front of the bytes received, for a caller that receives values elsewhere:
+/// straight into the memory where they are to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerHead<'a> {
+    /// An answer, whole if it has no value.
+    Head {
+        /// The answer, whose value is empty.
+        answer: Answer<'a>,
+        /// The bytes it took, without those of the value.
+        used: usize,
+        /// The bytes of the value, which follow; `None` if the answer has no value.
+        value_bytes: Option<usize>,
+        /// What follows the value. If it is something else, the connection is to be closed.
+        end: &'static [u8],
+    },
+    /// No whole head yet.
     More {
         /// The bytes, from the front of the input, without which the next step finds nothing.
         needed: usize,
@@ -92,15 +126,54 @@ impl AnswerDecoder {
             Protocol::Binary => binary::read_answer(input, &self.limits)?,
         };
         match step {
-            AnswerStep::More { needed } => {
-                debug_assert!(needed > input.len());
-                self.needed = needed;
-            }
-            AnswerStep::Answer { .. } => {
-                self.searched = 0;
-                self.needed = 1;
-            }
+            AnswerStep::More { needed } => self.wait_for(needed, input.len()),
+            AnswerStep::Answer { .. } => self.begin_answer(),
         }
         Ok(step)
+    }
+
+    /// Says what is at the front of `input`, and does not wait for the value of an answer. A caller
+    /// that finds a head uses all of the answer, head and value, before the next step, or neither.
+    ///
+    /// # Errors
+    /// As [`AnswerDecoder::step`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tavola_proto::{AnswerDecoder, AnswerHead, AnswerLimits, Protocol};
+    ///
+    /// let mut decoder = AnswerDecoder::of(Protocol::Text, AnswerLimits::default());
+    /// let AnswerHead::Head { used, value_bytes, end, .. } = decoder.head(b"VA 500000 O1\r\nabc")?
+    /// else {
+    ///     panic!("the line is whole");
+    /// };
+    /// assert_eq!((used, value_bytes, end), (14, Some(500_000), &b"\r\n"[..]));
+    /// # Ok::<(), tavola_proto::Error>(())
+    /// ```
+    pub fn head<'a>(&mut self, input: &'a [u8]) -> Result<AnswerHead<'a>, Error> {
+        if input.len() < self.needed {
+            return Ok(AnswerHead::More {
+                needed: self.needed,
+            });
+        }
+        let head = match self.protocol {
+            Protocol::Text => text::read_head(input, &mut self.searched, &self.limits)?,
+            Protocol::Binary => binary::read_head(input, &self.limits)?,
+        };
+        match head {
+            AnswerHead::More { needed } => self.wait_for(needed, input.len()),
+            AnswerHead::Head { .. } => self.begin_answer(),
+        }
+        Ok(head)
+    }
+
+    fn wait_for(&mut self, needed: usize, received: usize) {
+        debug_assert!(needed > received);
+        self.needed = needed;
+    }
+
+    fn begin_answer(&mut self) {
+        self.searched = 0;
+        self.needed = 1;
     }
 }

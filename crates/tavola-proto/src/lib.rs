@@ -107,7 +107,7 @@ pub mod binary;
 pub mod meta;
 pub mod text;
 
-pub use answered::{Answer, AnswerDecoder, AnswerStep};
+pub use answered::{Answer, AnswerDecoder, AnswerHead, AnswerStep};
 pub use decoder::{Awaited, Decoder, Protocol, Request, Sasl, Step};
 pub use error::Error;
 pub use key::{Key, KeyRoom, is_word};

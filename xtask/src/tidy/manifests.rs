@@ -9,7 +9,11 @@ const DIRECTION: [(&str, &[&str]); 14] = [
     ("tavola-model", &["tavola"]),
     ("tavola-proto", &[]),
     ("tavola-capi", &["tavola"]),
-    ("tavola-client", &["tavola-proto"]),
+    // The server and its table for its tests.
+    (
+        "tavola-client",
+        &["tavola", "tavola-proto", "tavola-server"],
+    ),
     ("tavola-server", &["tavola", "tavola-proto"]),
     ("tavola-program", &[]),
     (

@@ -3,7 +3,7 @@
 use super::answer::{AUTH_CONTINUE, Status};
 use super::request::Header;
 use super::{ANSWER_MAGIC, HEADER_BYTES, array};
-use crate::answered::{self, AnswerStep};
+use crate::answered::{self, AnswerHead, AnswerStep};
 use crate::error::Error;
 use crate::limits::AnswerLimits;
 
@@ -12,6 +12,7 @@ const FLAGS_BYTES: usize = 4;
 /// The bytes of a number that was counted.
 const COUNT_BYTES: usize = 8;
 const STAT: u8 = 0x10;
+const TOUCH: u8 = 0x1c;
 
 /// An answer to a binary request, or one of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +66,72 @@ pub(crate) fn read_answer<'a>(
     input: &'a [u8],
     limits: &AnswerLimits,
 ) -> Result<AnswerStep<'a>, Error> {
+    let Some(sizes) = read_sizes(input, limits)? else {
+        return Ok(AnswerStep::More {
+            needed: HEADER_BYTES,
+        });
+    };
+    let head = sizes.head_bytes();
+    let used = head.checked_add(sizes.value).ok_or(Error::LargeAnswer)?;
+    let Some(whole) = input.get(..used) else {
+        return Ok(AnswerStep::More { needed: used });
+    };
+    let mut answer = sizes.read(whole);
+    answer.value = &whole[head..];
+    Ok(AnswerStep::Answer {
+        answer: answered::Answer::Binary(answer),
+        used,
+    })
+}
+
+/// The same without the value. That of a failure is its text and belongs to the head.
+pub(crate) fn read_head<'a>(
+    input: &'a [u8],
+    limits: &AnswerLimits,
+) -> Result<AnswerHead<'a>, Error> {
+    let Some(sizes) = read_sizes(input, limits)? else {
+        return Ok(AnswerHead::More {
+            needed: HEADER_BYTES,
+        });
+    };
+    if sizes.outcome != Outcome::Done || !returns_value(input[1]) {
+        return Ok(match read_answer(input, limits)? {
+            AnswerStep::More { needed } => AnswerHead::More { needed },
+            AnswerStep::Answer { answer, used } => AnswerHead::Head {
+                answer,
+                used,
+                value_bytes: None,
+                end: b"",
+            },
+        });
+    }
+    let used = sizes.head_bytes();
+    let Some(head) = input.get(..used) else {
+        return Ok(AnswerHead::More { needed: used });
+    };
+    Ok(AnswerHead::Head {
+        answer: answered::Answer::Binary(sizes.read(head)),
+        used,
+        value_bytes: Some(sizes.value),
+        end: b"",
+    })
+}
+
+/// What a header says of what follows it.
+struct Sizes {
+    outcome: Outcome,
+    extras: usize,
+    key: usize,
+    value: usize,
+}
+
+/// The sizes of the answer at the front of `input`; `None` if its header is not whole.
+fn read_sizes(input: &[u8], limits: &AnswerLimits) -> Result<Option<Sizes>, Error> {
     if input[0] != ANSWER_MAGIC {
         return Err(Error::NotAnAnswer);
     }
     let Some(head) = input.first_chunk::<HEADER_BYTES>() else {
-        return Ok(AnswerStep::More {
-            needed: HEADER_BYTES,
-        });
+        return Ok(None);
     };
     let key = usize::from(u16::from_be_bytes(array(head, 2)));
     let extras = usize::from(head[4]);
@@ -83,34 +143,42 @@ pub(crate) fn read_answer<'a>(
     if key > limits.line_bytes {
         return Err(Error::LongAnswerLine);
     }
-    let opcode = head[1];
     let outcome = Outcome::of(u16::from_be_bytes(array(head, 6)));
-    if outcome == Outcome::Done && !has_shape(opcode, extras, value) {
+    if outcome == Outcome::Done && !has_shape(head[1], extras, value) {
         return Err(Error::NotAnAnswer);
     }
-    let used = HEADER_BYTES.checked_add(body).ok_or(Error::LargeAnswer)?;
-    let Some(body) = input.get(HEADER_BYTES..used) else {
-        return Ok(AnswerStep::More { needed: used });
-    };
-    let (extras, body) = body.split_at(extras);
-    let (key, value) = body.split_at(key);
-    let flags = extras
-        .first_chunk()
-        .map_or(0, |flags| u32::from_be_bytes(*flags));
-    Ok(AnswerStep::Answer {
-        answer: answered::Answer::Binary(Answer {
+    Ok(Some(Sizes {
+        outcome,
+        extras,
+        key,
+        value,
+    }))
+}
+
+impl Sizes {
+    /// The bytes of the header, the extras and the key.
+    fn head_bytes(&self) -> usize {
+        HEADER_BYTES + self.extras + self.key
+    }
+
+    /// Reads all of an answer except its value.
+    fn read<'a>(&self, head: &'a [u8]) -> Answer<'a> {
+        let extras = &head[HEADER_BYTES..HEADER_BYTES + self.extras];
+        let flags = extras
+            .first_chunk()
+            .map_or(0, |flags| u32::from_be_bytes(*flags));
+        Answer {
             header: Header {
-                opcode,
+                opcode: head[1],
                 opaque: array(head, 12),
             },
-            outcome,
+            outcome: self.outcome,
             cas: u64::from_be_bytes(array(head, 16)),
             flags,
-            key,
-            value,
-        }),
-        used,
-    })
+            key: &head[HEADER_BYTES + self.extras..self.head_bytes()],
+            value: &[],
+        }
+    }
 }
 
 impl Outcome {
@@ -140,6 +208,11 @@ fn is_count(opcode: u8) -> bool {
 fn returns_flags(opcode: u8) -> bool {
     matches!(
         opcode,
-        0x00 | 0x09 | 0x0c | 0x0d | 0x1c | 0x1d | 0x1e | 0x23 | 0x24
+        0x00 | 0x09 | 0x0c | 0x0d | TOUCH | 0x1d | 0x1e | 0x23 | 0x24
     )
+}
+
+/// Get, and get and touch.
+fn returns_value(opcode: u8) -> bool {
+    returns_flags(opcode) && opcode != TOUCH
 }

@@ -45,8 +45,8 @@ mod decode;
 mod request;
 
 pub use answer::Status;
-pub(crate) use answered::read_answer;
 pub use answered::{Answer, Outcome};
+pub(crate) use answered::{read_answer, read_head};
 pub(crate) use decode::decode;
 pub use request::{Command, Count, Get, Header, Request, Store, StoreVerb};
 

@@ -1,12 +1,9 @@
 //! Answers to meta commands, as a client reads them.
 
 use super::answer::Status;
-use crate::answered::{self, AnswerStep};
-use crate::error::Error;
 use crate::key::Key;
-use crate::limits::AnswerLimits;
 use crate::number;
-use crate::text::{Data, Line, Words, read_data, read_number};
+use crate::text::{Words, read_number};
 
 /// An answer to a meta command. Refusals are lines of [`crate::text::Answer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,53 +75,56 @@ impl Facts<'_> {
     }
 }
 
-/// The answer in `line`, whose first word is `word` and whose others are in `rest`.
-pub(crate) fn read_answer<'a>(
-    input: &'a [u8],
-    line: &Line<'a>,
-    word: &[u8],
-    rest: &'a [u8],
-    limits: &AnswerLimits,
-) -> Result<AnswerStep<'a>, Error> {
+/// What an answer is, by its first word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Value,
+    Item(Status),
+    Debug,
+    Noop,
+}
+
+impl Kind {
+    /// Reads the first word; `None` if it is not one of a meta answer.
+    pub(crate) fn of(word: [u8; 2]) -> Option<Self> {
+        Some(match word {
+            [b'V', b'A'] => Self::Value,
+            [b'H', b'D'] => Self::Item(Status::Done),
+            [b'E', b'N'] => Self::Item(Status::Miss),
+            [b'N', b'F'] => Self::Item(Status::NotFound),
+            [b'N', b'S'] => Self::Item(Status::NotStored),
+            [b'E', b'X'] => Self::Item(Status::Exists),
+            [b'M', b'N'] => Self::Noop,
+            [b'M', b'E'] => Self::Debug,
+            _ => return None,
+        })
+    }
+}
+
+/// The answer of a line with these words behind the first. Behind one that has a value come so many
+/// bytes of it.
+pub(crate) fn read_answer(kind: Kind, rest: &[u8]) -> Option<(Answer<'_>, Option<u64>)> {
     let mut words = Words::new(rest);
-    let whole = |answer, used| AnswerStep::Answer {
-        answer: answered::Answer::Meta(answer),
-        used,
+    let item = |status, value, words| {
+        let facts = read_facts(words)?;
+        Some(Answer::Item(ItemAnswer {
+            status,
+            value,
+            facts,
+        }))
     };
-    let status = match word {
-        b"VA" => {
-            let size = words.next().and_then(read_number);
-            let size = size.ok_or(Error::NotAnAnswer)?;
-            let facts = read_facts(words).ok_or(Error::NotAnAnswer)?;
-            return Ok(match read_data(input, line.bytes, size, limits)? {
-                Data::Short { needed } => AnswerStep::More { needed },
-                Data::Whole { data, used } => {
-                    let answer = ItemAnswer {
-                        status: Status::Done,
-                        value: Some(data),
-                        facts,
-                    };
-                    whole(Answer::Item(answer), used)
-                }
-            });
+    Some(match kind {
+        Kind::Value => {
+            let size = read_number(words.next()?)?;
+            (item(Status::Done, Some(&[][..]), words)?, Some(size))
         }
-        b"HD" => Status::Done,
-        b"EN" => Status::Miss,
-        b"NF" => Status::NotFound,
-        b"NS" => Status::NotStored,
-        b"EX" => Status::Exists,
-        b"ME" => {
-            let key = words.next().ok_or(Error::NotAnAnswer)?;
-            return Ok(whole(Answer::Debug { key, facts: words }, line.bytes));
+        Kind::Item(status) => (item(status, None, words)?, None),
+        Kind::Debug => {
+            let key = words.next()?;
+            (Answer::Debug { key, facts: words }, None)
         }
-        _ => return Ok(whole(Answer::Noop, line.bytes)),
-    };
-    let answer = ItemAnswer {
-        status,
-        value: None,
-        facts: read_facts(words).ok_or(Error::NotAnAnswer)?,
-    };
-    Ok(whole(Answer::Item(answer), line.bytes))
+        Kind::Noop => (Answer::Noop, None),
+    })
 }
 
 /// Reads flags; those of letters not known are passed over, as later servers may have more.

@@ -43,8 +43,8 @@ mod flags;
 mod request;
 
 pub use answer::Status;
-pub(crate) use answered::read_answer;
 pub use answered::{Answer, Facts, ItemAnswer, Ttl};
+pub(crate) use answered::{Kind, read_answer};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
 

@@ -1,8 +1,8 @@
 //! Answers to classic commands, as a client reads them.
 
-use super::line::{self, Found, Line};
+use super::line::{self, Found};
 use super::tokens::Words;
-use crate::answered::{self, AnswerStep};
+use crate::answered::{self, AnswerHead, AnswerStep};
 use crate::error::Error;
 use crate::key::Key;
 use crate::limits::AnswerLimits;
@@ -112,29 +112,67 @@ pub(crate) fn read_answer<'a>(
     searched: &mut usize,
     limits: &AnswerLimits,
 ) -> Result<AnswerStep<'a>, Error> {
+    let (mut answer, line_bytes, size) = match read_head(input, searched, limits)? {
+        AnswerHead::More { needed } => return Ok(AnswerStep::More { needed }),
+        AnswerHead::Head {
+            answer,
+            used,
+            value_bytes: None,
+            ..
+        } => return Ok(AnswerStep::Answer { answer, used }),
+        AnswerHead::Head {
+            answer,
+            used,
+            value_bytes: Some(size),
+            ..
+        } => (answer, used, size),
+    };
+    match read_data(input, line_bytes, size)? {
+        Data::Short { needed } => Ok(AnswerStep::More { needed }),
+        Data::Whole { data, used } => {
+            answer.set_value(data);
+            Ok(AnswerStep::Answer { answer, used })
+        }
+    }
+}
+
+/// The same without the value of an answer that has one.
+pub(crate) fn read_head<'a>(
+    input: &'a [u8],
+    searched: &mut usize,
+    limits: &AnswerLimits,
+) -> Result<AnswerHead<'a>, Error> {
     let line = match line::find_of(input, searched, limits.line_bytes) {
         Found::Line(line) => line,
         Found::Short => {
-            return Ok(AnswerStep::More {
+            return Ok(AnswerHead::More {
                 needed: input.len() + 1,
             });
         }
         Found::TooLong(_) => return Err(Error::LongAnswerLine),
     };
     let (word, rest) = split(line.text);
-    match word {
-        b"VALUE" => value(input, &line, rest, limits),
-        b"VA" | b"HD" | b"EN" | b"NF" | b"NS" | b"EX" | b"MN" | b"ME" => {
-            meta::read_answer(input, &line, word, rest, limits)
-        }
-        _ => {
-            let answer = read_line(line.text, word, rest).ok_or(Error::NotAnAnswer)?;
-            Ok(AnswerStep::Answer {
-                answer: answered::Answer::Text(answer),
-                used: line.bytes,
-            })
-        }
-    }
+    // Bytes are compared without a call, unlike strings.
+    let kind = match word {
+        [first, second] => meta::Kind::of([*first, *second]),
+        _ => None,
+    };
+    let (answer, size) = if let Some(kind) = kind {
+        let (answer, size) = meta::read_answer(kind, rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Meta(answer), size)
+    } else if word == b"VALUE" {
+        let (value, size) = read_value_line(rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Text(Answer::Value(value)), Some(size))
+    } else {
+        let answer = read_line(line.text, word, rest).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Text(answer), None)
+    };
+    Ok(AnswerHead::Head {
+        answer,
+        used: line.bytes,
+        value_bytes: size.map(|size| check_size(size, limits)).transpose()?,
+        end: END,
+    })
 }
 
 /// The first word of `text`, and what is behind the space after it.
@@ -222,30 +260,8 @@ fn read_key(rest: &[u8]) -> Option<Answer<'_>> {
     Some(Answer::Key(key))
 }
 
-/// `KEY FLAGS BYTES [CAS]`, and the value.
-fn value<'a>(
-    input: &'a [u8],
-    line: &Line<'a>,
-    rest: &'a [u8],
-    limits: &AnswerLimits,
-) -> Result<AnswerStep<'a>, Error> {
-    let (key, flags, size, cas) = read_value_line(rest).ok_or(Error::NotAnAnswer)?;
-    let (data, used) = match read_data(input, line.bytes, size, limits)? {
-        Data::Whole { data, used } => (data, used),
-        Data::Short { needed } => return Ok(AnswerStep::More { needed }),
-    };
-    Ok(AnswerStep::Answer {
-        answer: answered::Answer::Text(Answer::Value(Value {
-            key,
-            flags,
-            data,
-            cas,
-        })),
-        used,
-    })
-}
-
-fn read_value_line(rest: &[u8]) -> Option<(&[u8], u32, u64, Option<u64>)> {
+/// `KEY FLAGS BYTES [CAS]`: the item without its data, and the bytes of that.
+fn read_value_line(rest: &[u8]) -> Option<(Value<'_>, u64)> {
     let mut words = Words::new(rest);
     let key = words.next()?;
     let flags = number::read_u32(words.next()?)?;
@@ -254,28 +270,34 @@ fn read_value_line(rest: &[u8]) -> Option<(&[u8], u32, u64, Option<u64>)> {
         Some(cas) => Some(read_number(cas)?),
         None => None,
     };
-    words.next().is_none().then_some((key, flags, size, cas))
+    let value = Value {
+        key,
+        flags,
+        data: &[],
+        cas,
+    };
+    words.next().is_none().then_some((value, size))
 }
 
 /// What is behind the line of a value.
-pub(crate) enum Data<'a> {
+enum Data<'a> {
     /// All of it, and where it ends.
     Whole { data: &'a [u8], used: usize },
     /// Not all of it yet.
     Short { needed: usize },
 }
 
-/// Reads `size` bytes and a line end from `input`, after a line of `line_bytes`.
-pub(crate) fn read_data<'a>(
-    input: &'a [u8],
-    line_bytes: usize,
-    size: u64,
-    limits: &AnswerLimits,
-) -> Result<Data<'a>, Error> {
+/// The size of a value, which has to be within the limits.
+fn check_size(size: u64, limits: &AnswerLimits) -> Result<usize, Error> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size > limits.value_bytes {
         return Err(Error::LargeAnswer);
     }
+    Ok(size)
+}
+
+/// Reads `size` bytes and a line end from `input`, after a line of `line_bytes`.
+fn read_data(input: &[u8], line_bytes: usize, size: usize) -> Result<Data<'_>, Error> {
     let end = line_bytes.checked_add(size).ok_or(Error::LargeAnswer)?;
     let used = end.checked_add(END.len()).ok_or(Error::LargeAnswer)?;
     let Some(block) = input.get(line_bytes..used) else {

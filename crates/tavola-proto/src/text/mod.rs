@@ -60,7 +60,7 @@ use crate::decoder::{self, Outcome};
 use crate::limits::Limits;
 use crate::meta;
 use crate::refusal::{Refusal, TooLarge};
-pub(crate) use answered::{Data, read_answer, read_data, read_number};
+pub(crate) use answered::{read_answer, read_head, read_number};
 pub(crate) use items::{MOST_BYTES, TOO_LARGE, read_size};
 use line::Found;
 pub(crate) use line::Line;

@@ -2,7 +2,8 @@
 
 use crate::answers::{read, read_by};
 use crate::numbers::Numbers;
-use tavola_proto::{AnswerLimits, Protocol};
+use tavola_proto::{Answer, AnswerDecoder, AnswerHead, AnswerLimits, AnswerStep, Error, Protocol};
+use tavola_proto::{meta, text};
 
 const LIMITS: AnswerLimits = AnswerLimits {
     value_bytes: 40,
@@ -54,7 +55,7 @@ const WORDS: [&[u8]; 40] = [
 ];
 const ENDS: [&[u8]; 4] = [b"\r\n", b"\n", b"\r\nabc\r\n", b"\r\nabcd\r\n"];
 
-fn text(numbers: &mut Numbers) -> Vec<u8> {
+fn text_stream(numbers: &mut Numbers) -> Vec<u8> {
     let mut out = Vec::new();
     for _ in 0..numbers.below(8) {
         match numbers.below(8) {
@@ -78,7 +79,7 @@ fn text(numbers: &mut Numbers) -> Vec<u8> {
     out
 }
 
-fn binary(numbers: &mut Numbers) -> Vec<u8> {
+fn binary_stream(numbers: &mut Numbers) -> Vec<u8> {
     let mut out = Vec::new();
     for _ in 0..=numbers.below(6) {
         let opcode = numbers.below(0x28) as u8;
@@ -94,16 +95,21 @@ fn binary(numbers: &mut Numbers) -> Vec<u8> {
     out
 }
 
+fn stream(numbers: &mut Numbers) -> (Protocol, Vec<u8>) {
+    let protocol = numbers.pick(&[Protocol::Text, Protocol::Text, Protocol::Binary]);
+    let sent = match protocol {
+        Protocol::Binary => binary_stream(numbers),
+        Protocol::Text => text_stream(numbers),
+    };
+    (protocol, sent)
+}
+
 #[test]
 fn the_same_is_found_however_the_bytes_arrive() {
     let (mut answers, mut errors) = (0, 0);
     for seed in 1..=STREAMS {
         let mut numbers = Numbers::of(seed);
-        let protocol = numbers.pick(&[Protocol::Text, Protocol::Text, Protocol::Binary]);
-        let sent = match protocol {
-            Protocol::Binary => binary(&mut numbers),
-            Protocol::Text => text(&mut numbers),
-        };
+        let (protocol, sent) = stream(&mut numbers);
         let whole = read(protocol, LIMITS, &sent, sent.len().max(1));
         let shown = sent.escape_ascii();
         let single = read(protocol, LIMITS, &sent, 1);
@@ -130,5 +136,85 @@ fn arbitrary_bytes_are_answers_or_an_error() {
             // Where the header is right more is read.
             sent.insert(0, 0x81);
         }
+    }
+}
+
+/// What a caller that takes values by itself finds is what `step` finds.
+#[test]
+fn heads_and_values_make_the_same_answers() {
+    let (mut values, mut errors) = (0, 0);
+    for seed in 1..=STREAMS {
+        let mut numbers = Numbers::of(seed);
+        let (protocol, sent) = stream(&mut numbers);
+        let [mut heads, mut steps] = [(); 2].map(|()| AnswerDecoder::of(protocol, LIMITS));
+        let mut rest = &sent[..];
+        while !rest.is_empty() {
+            let shown = sent.escape_ascii();
+            let step = steps.step(rest);
+            let used = match (heads.head(rest), &step) {
+                (Err(head), Err(step)) => {
+                    assert_eq!(head, *step, "{shown}");
+                    errors += 1;
+                    break;
+                }
+                (Ok(AnswerHead::More { .. }), Ok(AnswerStep::More { .. })) => break,
+                (
+                    Ok(AnswerHead::Head {
+                        answer,
+                        used,
+                        value_bytes: None,
+                        ..
+                    }),
+                    step,
+                ) => {
+                    assert_eq!(*step, Ok(AnswerStep::Answer { answer, used }), "{shown}");
+                    used
+                }
+                (
+                    Ok(AnswerHead::Head {
+                        used,
+                        value_bytes: Some(size),
+                        end,
+                        ..
+                    }),
+                    step,
+                ) => {
+                    let total = used + size + end.len();
+                    match step {
+                        Ok(AnswerStep::Answer {
+                            answer,
+                            used: whole,
+                        }) => {
+                            assert_eq!(*whole, total, "{shown}");
+                            assert_eq!(value_of(answer), Some(&rest[used..used + size]), "{shown}");
+                            assert!(rest[used + size..total] == *end, "{shown}");
+                            values += 1;
+                            total
+                        }
+                        Ok(AnswerStep::More { needed }) => {
+                            assert!(rest.len() < total && *needed <= total, "{shown}");
+                            break;
+                        }
+                        Err(error) => {
+                            assert_eq!(*error, Error::NotAnAnswer, "{shown}");
+                            assert!(rest[used + size..total] != *end, "{shown}");
+                            break;
+                        }
+                    }
+                }
+                (head, step) => panic!("{head:?}, {step:?}: {shown}"),
+            };
+            rest = &rest[used..];
+        }
+    }
+    assert!(values > 500 && errors > 500, "{values}, {errors}");
+}
+
+fn value_of<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
+    match answer {
+        Answer::Text(text::Answer::Value(value)) => Some(value.data),
+        Answer::Meta(meta::Answer::Item(item)) => item.value,
+        Answer::Binary(answer) => Some(answer.value),
+        _ => None,
     }
 }

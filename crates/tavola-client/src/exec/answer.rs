@@ -1,0 +1,320 @@
+//! Which request an answer belongs to, and what it says. Rule 1 is here: an answer that is not
+//! certain to be that of a request ends the connection.
+//!
+//! Servers answer in the order of the requests. A quiet get is answered only if the key is there, a
+//! silent request never; so an answer belongs to the first request that must be answered, or to a
+//! quiet one before it. An answer of meta or binary returns the opaque number of its request, which
+//! no other request on the connection ever had, and the key if it can. A text answer to a get has
+//! the key.
+
+use super::ask::wire_opaque;
+use super::names::Names;
+use crate::batch::{Action, Outcome, Request, Verb};
+use crate::conn::{Broken, shown};
+use std::collections::VecDeque;
+use tavola_proto::binary;
+use tavola_proto::meta::{self, ItemAnswer, answer::Status};
+use tavola_proto::{Answer, KeyRoom, text};
+
+/// A request that was written and is not answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// Its index in the batch; of no meaning for a fence.
+    pub(super) index: usize,
+    pub(super) kind: Kind,
+    pub(super) opaque: u64,
+    /// Where in the stream it begins.
+    pub(super) start: u64,
+}
+
+/// When a request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Always.
+    Loud,
+    /// A get, if the key is there.
+    Quiet,
+    /// Never.
+    Silent,
+    /// Never; what the thread held, all of it, of which each was reported before.
+    Held,
+    /// Always; it shows that all before it is carried out.
+    Fence,
+}
+
+/// What an answer says.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    /// The request's place among those that wait.
+    pub(super) place: usize,
+    pub(super) finding: Finding,
+}
+
+#[derive(Debug)]
+pub(super) enum Finding {
+    /// A value follows. For text its request has one more answer.
+    Value {
+        flags: u32,
+        cas: Option<u64>,
+    },
+    /// The new number follows as a value.
+    Number,
+    Outcome(Outcome),
+    /// The end of a get by text.
+    End,
+    Fence,
+}
+
+/// Finds out what an answer means for the requests that wait.
+pub(super) struct Judge<'j, 'b> {
+    pub(super) waiting: &'j VecDeque<Waiting>,
+    pub(super) requests: &'j [Request<'b>],
+    pub(super) names: &'j Names<'j>,
+}
+
+impl<'b> Judge<'_, 'b> {
+    pub(super) fn judge(&self, answer: &Answer<'_>, is_meta: bool) -> Result<Verdict, Broken> {
+        let verdict = match answer {
+            Answer::Meta(meta::Answer::Item(item)) if is_meta => self.judge_item(item),
+            Answer::Meta(meta::Answer::Noop) if is_meta => self.fence(),
+            Answer::Binary(answer) => self.judge_binary(answer),
+            Answer::Text(
+                text::Answer::Error(_)
+                | text::Answer::ClientError(_)
+                | text::Answer::ServerError(_),
+            ) => self.refusal(answer),
+            Answer::Text(answer) if !is_meta => self.judge_text(answer),
+            _ => None,
+        };
+        verdict.ok_or_else(|| {
+            Broken::unexpected(format!("it sent what was not asked for: {}", shown(answer)))
+        })
+    }
+
+    fn request(&self, place: usize) -> Option<&Request<'b>> {
+        self.requests.get(self.waiting.get(place)?.index)
+    }
+
+    /// The first request that must be answered.
+    fn first_loud(&self) -> Option<usize> {
+        let is_answered = |waiting: &Waiting| matches!(waiting.kind, Kind::Loud | Kind::Fence);
+        self.waiting.iter().position(is_answered)
+    }
+
+    fn fence(&self) -> Option<Verdict> {
+        let place = self.first_loud()?;
+        let finding = Finding::Fence;
+        (self.waiting[place].kind == Kind::Fence).then_some(Verdict { place, finding })
+    }
+
+    /// A line that says what is wrong, and not with which request. It is that of the first, if that
+    /// must be answered; else it may be about a quiet or silent one.
+    fn refusal(&self, answer: &Answer<'_>) -> Option<Verdict> {
+        let is_loud = self.waiting.front()?.kind == Kind::Loud;
+        let (word, why) = match answer {
+            Answer::Text(text::Answer::Error(why)) => ("ERROR", why),
+            Answer::Text(text::Answer::ClientError(why)) => ("CLIENT_ERROR", why),
+            Answer::Text(text::Answer::ServerError(why)) => ("SERVER_ERROR", why),
+            _ => return None,
+        };
+        let text = format!("{word} {}", String::from_utf8_lossy(why));
+        let finding = Finding::Outcome(Outcome::Refused(text.trim_end().to_string()));
+        is_loud.then_some(Verdict { place: 0, finding })
+    }
+
+    /// The request that has this opaque, if this is its turn. The requests that are passed over do
+    /// not wait any more afterwards, so all searches together take as long as one.
+    fn place_of(&self, is_its: impl Fn(u64) -> bool) -> Option<usize> {
+        for (place, waiting) in self.waiting.iter().enumerate() {
+            let is_answered = matches!(waiting.kind, Kind::Loud | Kind::Quiet);
+            if is_answered && is_its(waiting.opaque) {
+                return Some(place);
+            }
+            if matches!(waiting.kind, Kind::Loud | Kind::Fence) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn judge_item(&self, item: &ItemAnswer<'_>) -> Option<Verdict> {
+        #[cfg(test)]
+        if super::is_rule_one_off() {
+            return self.guess(item);
+        }
+        let number = item.facts.opaque_number()?;
+        let place = self.place_of(|opaque| opaque == number)?;
+        let request = self.request(place)?;
+        self.has_key(item, request).then_some(())?;
+        let finding = find_in_item(item, &request.action)?;
+        Some(Verdict { place, finding })
+    }
+
+    /// Whether the answer has the key of the request, or does not have to.
+    fn has_key(&self, item: &ItemAnswer<'_>, request: &Request<'_>) -> bool {
+        match item.facts.key {
+            Some(key) => match key.as_plain() {
+                Some(plain) => self.names.is(plain, request.key),
+                None => {
+                    let mut room = KeyRoom::default();
+                    self.names.is(key.bytes(&mut room), request.key)
+                }
+            },
+            None => {
+                let is_get = matches!(request.action, Action::Get { .. } | Action::Touch { .. });
+                is_get && !self.names.is_word(request.key)
+            }
+        }
+    }
+
+    /// What a client does that trusts in the order of answers alone.
+    #[cfg(test)]
+    fn guess(&self, item: &ItemAnswer<'_>) -> Option<Verdict> {
+        (0..=self.first_loud()?).find_map(|place| {
+            let request = self.request(place)?;
+            let finding = find_in_item(item, &request.action)?;
+            Some(Verdict { place, finding })
+        })
+    }
+
+    fn judge_text(&self, answer: &text::Answer<'_>) -> Option<Verdict> {
+        if let text::Answer::Version(_) = answer {
+            return self.fence();
+        }
+        let place = self.first_loud()?;
+        if self.waiting[place].kind == Kind::Fence {
+            return None;
+        }
+        let request = self.request(place)?;
+        let finding = match (&request.action, answer) {
+            (Action::Get { with_cas, .. }, text::Answer::Value(value)) => {
+                let is_its = self.names.is(value.key, request.key);
+                (is_its && *with_cas == value.cas.is_some()).then_some(())?;
+                Finding::Value {
+                    flags: value.flags,
+                    cas: value.cas,
+                }
+            }
+            (Action::Get { .. }, text::Answer::End) => Finding::End,
+            (Action::Store { .. }, text::Answer::Stored) => Finding::Outcome(Outcome::Stored),
+            (Action::Store { verb, .. }, answer) => {
+                let outcome = match (verb, answer) {
+                    (Verb::Cas(_), text::Answer::Exists) => Outcome::Exists,
+                    (Verb::Cas(_), text::Answer::NotFound) => Outcome::Miss,
+                    (Verb::Set | Verb::Cas(_), _) => return None,
+                    (_, text::Answer::NotStored) => Outcome::NotStored,
+                    _ => return None,
+                };
+                Finding::Outcome(outcome)
+            }
+            (Action::Delete, text::Answer::Deleted) => Finding::Outcome(Outcome::Deleted),
+            (Action::Touch { .. }, text::Answer::Touched) => Finding::Outcome(Outcome::Touched),
+            (Action::Count { .. }, text::Answer::Count(count)) => {
+                Finding::Outcome(Outcome::Count(*count))
+            }
+            (
+                Action::Delete | Action::Touch { .. } | Action::Count { .. },
+                text::Answer::NotFound,
+            ) => Finding::Outcome(Outcome::Miss),
+            _ => return None,
+        };
+        Some(Verdict { place, finding })
+    }
+
+    fn judge_binary(&self, answer: &binary::Answer<'_>) -> Option<Verdict> {
+        let place = self.place_of(|opaque| wire_opaque(opaque) == answer.header.opaque)?;
+        let request = self.request(place)?;
+        (answer.header.opcode == opcode(&request.action)).then_some(())?;
+        let finding = find_in_binary(answer, &request.action)?;
+        let has_key = match finding {
+            Finding::Value { .. } => true,
+            // A miss of a get returns the key as well; other answers have none.
+            _ => !answer.key.is_empty(),
+        };
+        if has_key && !self.names.is(answer.key, request.key) {
+            return None;
+        }
+        Some(Verdict { place, finding })
+    }
+}
+
+fn find_in_item(item: &ItemAnswer<'_>, action: &Action<'_>) -> Option<Finding> {
+    let facts = &item.facts;
+    let outcome = match (action, item.status, item.value.is_some()) {
+        (Action::Get { with_cas, .. }, Status::Done, true) => {
+            (*with_cas == facts.cas.is_some()).then_some(())?;
+            return Some(Finding::Value {
+                flags: facts.client_flags?,
+                cas: facts.cas,
+            });
+        }
+        (Action::Count { .. }, Status::Done, true) => return Some(Finding::Number),
+        (_, _, true) => return None,
+        (Action::Get { .. } | Action::Touch { .. }, Status::Miss, _) => Outcome::Miss,
+        (Action::Touch { .. }, Status::Done, _) => Outcome::Touched,
+        (Action::Store { .. }, Status::Done, _) => Outcome::Stored,
+        (Action::Store { verb, .. }, status, _) => match (verb, status) {
+            (Verb::Cas(_), Status::Exists) => Outcome::Exists,
+            (Verb::Cas(_), Status::NotFound) => Outcome::Miss,
+            (Verb::Set | Verb::Cas(_), _) => return None,
+            (_, Status::NotStored) => Outcome::NotStored,
+            _ => return None,
+        },
+        (Action::Delete, Status::Done, _) => Outcome::Deleted,
+        (Action::Delete | Action::Count { .. }, Status::NotFound, _) => Outcome::Miss,
+        _ => return None,
+    };
+    Some(Finding::Outcome(outcome))
+}
+
+fn find_in_binary(answer: &binary::Answer<'_>, action: &Action<'_>) -> Option<Finding> {
+    use binary::Outcome::{Done, Failed};
+    use binary::Status as Failure;
+    let outcome = match (action, answer.outcome) {
+        (Action::Get { with_cas, .. }, Done) => {
+            return Some(Finding::Value {
+                flags: answer.flags,
+                cas: with_cas.then_some(answer.cas),
+            });
+        }
+        (Action::Store { .. }, Done) => Outcome::Stored,
+        (Action::Delete, Done) => Outcome::Deleted,
+        (Action::Touch { .. }, Done) => Outcome::Touched,
+        (Action::Count { .. }, Done) => Outcome::Count(answer.count()?),
+        (Action::Store { verb, .. }, Failed(Failure::NotFound | Failure::NotStored)) => {
+            match verb {
+                Verb::Cas(_) => Outcome::Miss,
+                _ => Outcome::NotStored,
+            }
+        }
+        (Action::Store { verb, .. }, Failed(Failure::Exists)) => match verb {
+            Verb::Cas(_) => Outcome::Exists,
+            _ => Outcome::NotStored,
+        },
+        (_, Failed(Failure::NotFound)) => Outcome::Miss,
+        _ => {
+            let text = String::from_utf8_lossy(answer.value);
+            Outcome::Refused(format!("{text} ({:?})", answer.outcome))
+        }
+    };
+    Some(Finding::Outcome(outcome))
+}
+
+/// The opcode of a request, which its answer repeats.
+fn opcode(action: &Action<'_>) -> u8 {
+    match action {
+        Action::Get { touch: None, .. } => 0x0c,
+        Action::Get { touch: Some(_), .. } => 0x23,
+        Action::Store { verb, .. } => match verb {
+            Verb::Set | Verb::Cas(_) => 0x01,
+            Verb::Add => 0x02,
+            Verb::Replace => 0x03,
+            Verb::Append => 0x0e,
+            Verb::Prepend => 0x0f,
+        },
+        Action::Delete => 0x04,
+        Action::Count { is_down: false, .. } => 0x05,
+        Action::Count { is_down: true, .. } => 0x06,
+        Action::Touch { .. } => 0x1c,
+    }
+}

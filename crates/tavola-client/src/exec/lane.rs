@@ -1,0 +1,432 @@
+//! The part of a batch that goes to one server: written, sent, received, reported.
+
+use super::answer::{Finding, Judge, Kind, Waiting};
+use super::ask;
+use super::call::Call;
+use crate::batch::Outcome;
+use crate::conn::{Broken, Conn, ROOM, Speaks, Wait};
+use crate::pool::Lease;
+use std::collections::VecDeque;
+use std::time::Instant;
+use tavola_proto::AnswerHead;
+
+/// Requests are written while less than this waits to be sent.
+const MOST_OUTPUT: usize = 128 << 10;
+
+/// The requests to one server, and the connection they go through.
+pub(super) struct Lane<'p> {
+    pub(super) server: usize,
+    pub(super) lease: Lease<'p>,
+    /// Indices of the requests, in their order.
+    pub(super) requests: Vec<usize>,
+    /// How many of them are written.
+    pub(super) written: usize,
+    /// Whether all that is written is answered in any case, or is before something that is.
+    is_last_loud: bool,
+    /// Whether misses are not to be answered: it is enough that all is carried out.
+    is_quiet: bool,
+    pub(super) waiting: VecDeque<Waiting>,
+    /// Requests that need no answer any more once a later one is answered.
+    pub(super) passed: Vec<Waiting>,
+    /// The value of a text get whose end has not come.
+    hit: Option<Outcome>,
+    /// The bytes without which nothing is to be done.
+    needed: usize,
+    /// Where in the stream the lane begins, and behind what was held for its thread.
+    pub(super) start: u64,
+    pub(super) held_end: u64,
+}
+
+/// What is in the buffer.
+enum Found {
+    /// An answer without a value.
+    Plain(Finding),
+    /// An answer whose value has so many bytes.
+    Value {
+        finding: Finding,
+        head: usize,
+        size: usize,
+        end: &'static [u8],
+    },
+}
+
+impl<'p> Lane<'p> {
+    pub(super) fn new(server: usize, lease: Lease<'p>, requests: Vec<usize>) -> Self {
+        Self {
+            server,
+            lease,
+            requests,
+            written: 0,
+            is_last_loud: true,
+            is_quiet: false,
+            waiting: VecDeque::new(),
+            passed: Vec::new(),
+            hit: None,
+            needed: 1,
+            start: 0,
+            held_end: 0,
+        }
+    }
+
+    /// Begins on a connection: what the thread holds for the server comes first.
+    pub(super) fn begin(&mut self, conn: &mut Conn, call: &Call<'_, '_>) {
+        self.start = conn.end_of_output();
+        call.local().sites[self.server].held.take(&mut conn.output);
+        self.held_end = conn.end_of_output();
+        if self.held_end > self.start {
+            self.push_unnumbered(Kind::Held, self.start);
+        }
+        let gets = |index: &&usize| call.requests[**index].is_read();
+        self.is_quiet =
+            conn.speaks == Speaks::Meta && self.requests.iter().filter(gets).nth(1).is_some();
+    }
+
+    /// Sends and receives as far as that goes without waiting, except by the first receive.
+    /// Returns whether all is answered.
+    pub(super) fn work(
+        &mut self,
+        conn: &mut Conn,
+        call: &mut Call<'_, '_>,
+        mut wait: Option<Wait>,
+    ) -> Result<bool, Broken> {
+        loop {
+            self.write_requests(conn, call);
+            conn.send()?;
+            if self.read_answers(conn, call)? {
+                return Ok(true);
+            }
+            let is_blocked = conn.unsent() > 0;
+            if !is_blocked && self.written < self.requests.len() {
+                // More can be written, and what is sent so far may have no answers to wait for.
+                continue;
+            }
+            let Some(first) = wait else {
+                return Ok(false);
+            };
+            let first = if is_blocked { Wait::No } else { first };
+            let has_come = conn.receive(first)?;
+            // A server that sends a little all the time does not extend the call.
+            let continues = has_come && !call.is_overdue();
+            wait = continues.then_some(Wait::No);
+        }
+    }
+
+    fn write_requests(&mut self, conn: &mut Conn, call: &mut Call<'_, '_>) {
+        while self.written < self.requests.len() && conn.unsent() < MOST_OUTPUT {
+            let index = self.requests[self.written];
+            self.written += 1;
+            let request = call.requests[index];
+            let is_silent = call.names.is_silent(&request);
+            if !is_silent && !request.is_read() && !self.is_last_loud {
+                // A refusal does not say what it refuses; so nothing else may be in question.
+                self.write_fence(conn);
+            }
+            let start = conn.end_of_output();
+            let is_quiet = self.is_quiet && request.is_read();
+            let opaque = conn.new_opaque();
+            let written = match is_silent {
+                true => ask::write_silent(&mut conn.output, &request, &mut call.names),
+                false => {
+                    let form = ask::Form { opaque, is_quiet };
+                    ask::write(conn, &request, &mut call.names, form)
+                }
+            };
+            if let Err(refused) = written {
+                call.finish(index, Outcome::Refused(refused.to_string()));
+                continue;
+            }
+            let kind = match (is_silent, is_quiet) {
+                (true, _) => Kind::Silent,
+                (false, true) => Kind::Quiet,
+                (false, false) => Kind::Loud,
+            };
+            self.is_last_loud = kind == Kind::Loud;
+            self.waiting.push_back(Waiting {
+                index,
+                kind,
+                opaque,
+                start,
+            });
+        }
+        if self.written == self.requests.len() && !self.is_last_loud {
+            self.write_fence(conn);
+        }
+    }
+
+    /// Asks for an answer once all before is carried out.
+    fn write_fence(&mut self, conn: &mut Conn) {
+        let start = conn.end_of_output();
+        ask::write_fence(&mut conn.output, conn.speaks);
+        self.push_unnumbered(Kind::Fence, start);
+    }
+
+    /// Adds something that waits and is no request of the batch.
+    fn push_unnumbered(&mut self, kind: Kind, start: u64) {
+        self.is_last_loud = kind == Kind::Fence;
+        self.waiting.push_back(Waiting {
+            index: usize::MAX,
+            kind,
+            opaque: 0,
+            start,
+        });
+    }
+
+    /// Takes the answers that are here. Returns whether there are no more to come.
+    fn read_answers(&mut self, conn: &mut Conn, call: &mut Call<'_, '_>) -> Result<bool, Broken> {
+        while !self.waiting.is_empty() {
+            if conn.input.bytes().len() < self.needed {
+                return Ok(false);
+            }
+            let Some((place, found)) = self.find(conn, call)? else {
+                return Ok(false);
+            };
+            let finding = match found {
+                Found::Plain(finding) => finding,
+                Found::Value {
+                    finding: Finding::Number,
+                    head,
+                    size,
+                    end,
+                } => {
+                    let number = read_number(conn, head, size, end)?;
+                    Finding::Outcome(Outcome::Count(number))
+                }
+                Found::Value {
+                    finding,
+                    head,
+                    size,
+                    end,
+                } => {
+                    let Finding::Value { flags, cas } = finding else {
+                        return Err(Broken::unexpected(
+                            "it sent a value that belongs to nothing",
+                        ));
+                    };
+                    let waiting = self.waiting[place];
+                    let target = Target {
+                        index: waiting.index,
+                        flags,
+                        size,
+                    };
+                    receive_value(conn, call, &target, head, end)?;
+                    let outcome = Outcome::Hit { flags, cas };
+                    if conn.speaks == Speaks::Text {
+                        // The end of the get follows.
+                        self.hit = Some(outcome);
+                        continue;
+                    }
+                    Finding::Outcome(outcome)
+                }
+            };
+            self.take(place, finding, call)?;
+        }
+        let is_done = self.written == self.requests.len();
+        if is_done && !conn.input.is_empty() {
+            return Err(Broken::unexpected("it sent more than it was asked for"));
+        }
+        Ok(is_done)
+    }
+
+    /// Finds an answer in the buffer, and whose it is. One without a value, or with one that is
+    /// too large for the buffer, is there; any other waits until it is whole.
+    fn find(
+        &mut self,
+        conn: &mut Conn,
+        call: &Call<'_, '_>,
+    ) -> Result<Option<(usize, Found)>, Broken> {
+        let judge = Judge {
+            waiting: &self.waiting,
+            requests: call.requests,
+            names: &call.names,
+        };
+        let is_meta = conn.speaks == Speaks::Meta;
+        let bytes = conn.input.bytes();
+        let (verdict, used, value_bytes, end) = match conn.decoder.head(bytes)? {
+            AnswerHead::More { needed } => {
+                self.needed = needed;
+                return Ok(None);
+            }
+            AnswerHead::Head {
+                answer,
+                used,
+                value_bytes,
+                end,
+            } => (judge.judge(&answer, is_meta)?, used, value_bytes, end),
+        };
+        let has_value = matches!(verdict.finding, Finding::Value { .. } | Finding::Number);
+        if has_value != value_bytes.is_some() {
+            return Err(Broken::unexpected("it sent an answer without its value"));
+        }
+        if has_value && self.hit.is_some() {
+            return Err(Broken::unexpected("it sent two values for one key"));
+        }
+        self.needed = 1;
+        let Some(size) = value_bytes else {
+            conn.input.consume(used);
+            return Ok(Some((verdict.place, Found::Plain(verdict.finding))));
+        };
+        let total = used.saturating_add(size).saturating_add(end.len());
+        if bytes.len() < total && total <= ROOM {
+            self.needed = total;
+            return Ok(None);
+        }
+        let found = Found::Value {
+            finding: verdict.finding,
+            head: used,
+            size,
+            end,
+        };
+        Ok(Some((verdict.place, found)))
+    }
+
+    /// Reports what an answer says about its request and those before it.
+    fn take(
+        &mut self,
+        place: usize,
+        finding: Finding,
+        call: &mut Call<'_, '_>,
+    ) -> Result<(), Broken> {
+        let outcome = match (finding, self.hit.take()) {
+            (Finding::End, hit) => Some(hit.unwrap_or(Outcome::Miss)),
+            (_, Some(_)) => return Err(Broken::unexpected("it did not end what it sent")),
+            (Finding::Fence, None) => None,
+            (Finding::Outcome(outcome), None) => Some(outcome),
+            (Finding::Value { .. } | Finding::Number, None) => {
+                return Err(Broken::unexpected("it sent an answer without its value"));
+            }
+        };
+        self.passed.extend(self.waiting.drain(..place));
+        let Some(answered) = self.waiting.pop_front() else {
+            return Ok(());
+        };
+        // Only a hit answers a quiet one, which says nothing yet of those before it: if the server
+        // mixes up the order, their answers may come.
+        if answered.kind != Kind::Quiet {
+            for passed in self.passed.drain(..) {
+                match passed.kind {
+                    Kind::Quiet => call.finish(passed.index, Outcome::Miss),
+                    Kind::Silent => call.finish(passed.index, Outcome::Queued),
+                    Kind::Held | Kind::Loud | Kind::Fence => {}
+                }
+            }
+        }
+        if let Some(outcome) = outcome {
+            call.finish(answered.index, outcome);
+        }
+        Ok(())
+    }
+}
+
+/// Where a value goes.
+struct Target {
+    index: usize,
+    flags: u32,
+    size: usize,
+}
+
+/// Reads a number that is in the buffer.
+fn read_number(conn: &mut Conn, head: usize, size: usize, end: &[u8]) -> Result<u64, Broken> {
+    let total = head + size + end.len();
+    let number = conn.input.bytes().get(head..total).and_then(|bytes| {
+        let digits = bytes.strip_suffix(end)?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    });
+    conn.input.consume(if number.is_some() { total } else { 0 });
+    number.ok_or_else(|| Broken::unexpected("it sent a number that is not one"))
+}
+
+/// Moves a value to where it is to be: from the buffer, and what is not there straight from the
+/// socket.
+fn receive_value(
+    conn: &mut Conn,
+    call: &mut Call<'_, '_>,
+    target: &Target,
+    head: usize,
+    end: &[u8],
+) -> Result<(), Broken> {
+    let (size, deadline, last) = (target.size, call.deadline, call.overdue());
+    let total = head + size + end.len();
+    let bytes = conn.input.bytes();
+    if bytes.len() >= total {
+        if !bytes[head..total].ends_with(end) {
+            return Err(Broken::unexpected("it sent a value without its end"));
+        }
+        if let Some(room) = call.room(target.index, size, target.flags) {
+            room.copy_from_slice(&conn.input.bytes()[head..head + size]);
+        }
+        conn.input.consume(total);
+        return Ok(());
+    }
+    conn.input.consume(head);
+    // The memory stays borrowed from the sink, so nothing else is received until it is full.
+    let mut filled = 0;
+    match call.room(target.index, size, target.flags) {
+        Some(room) => {
+            while filled < size {
+                filled += fill(conn, &mut room[filled..], deadline)?;
+                check_time(last)?;
+            }
+        }
+        None => {
+            while filled < size {
+                filled += skip(conn, size - filled, deadline)?;
+                check_time(last)?;
+            }
+        }
+    }
+    while conn.input.bytes().len() < end.len() {
+        if !conn.receive(Wait::No)? {
+            wait(conn, deadline)?;
+        }
+    }
+    if !conn.input.bytes().starts_with(end) {
+        return Err(Broken::unexpected("it sent a value without its end"));
+    }
+    conn.input.consume(end.len());
+    Ok(())
+}
+
+/// Fills the beginning of `room`, first from the buffer. Returns how many bytes it got.
+fn fill(conn: &mut Conn, room: &mut [u8], deadline: Instant) -> Result<usize, Broken> {
+    let here = conn.input.bytes();
+    if !here.is_empty() {
+        let count = here.len().min(room.len());
+        room[..count].copy_from_slice(&here[..count]);
+        conn.input.consume(count);
+        return Ok(count);
+    }
+    match conn.stream.receive_both(room, conn.input.room())? {
+        None => {
+            wait(conn, deadline)?;
+            Ok(0)
+        }
+        Some(count) => {
+            let own = count.min(room.len());
+            conn.input.fill(count - own);
+            Ok(own)
+        }
+    }
+}
+
+/// Drops at most `most` bytes. Returns how many.
+fn skip(conn: &mut Conn, most: usize, deadline: Instant) -> Result<usize, Broken> {
+    if conn.input.is_empty() && !conn.receive(Wait::No)? {
+        wait(conn, deadline)?;
+    }
+    let count = conn.input.bytes().len().min(most);
+    conn.input.consume(count);
+    Ok(count)
+}
+
+fn check_time(last: Instant) -> Result<(), Broken> {
+    match Instant::now() < last {
+        true => Ok(()),
+        false => Err(Broken::silent("it did not answer in time")),
+    }
+}
+
+/// Waits for bytes in the middle of a value, and sends what the socket takes meanwhile.
+fn wait(conn: &mut Conn, deadline: Instant) -> Result<(), Broken> {
+    conn.send()?;
+    conn.wait(deadline)
+}

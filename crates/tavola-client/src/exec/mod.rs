@@ -1,0 +1,391 @@
+//! The execution of a batch: all servers at once, each request reported exactly once.
+//!
+//! A call has rounds. In a round every request that is not done goes to the lane of its server; the
+//! lanes send and receive by turns, and one `poll` waits for all of them. A lane that fails ends:
+//! its connection is closed, and its requests are reported or, once each, left to the next round.
+//!
+//! - `names`: keys as servers have them
+//! - `ask`: requests as bytes
+//! - `answer`: whose an answer is, and what it says
+//! - `call`: what lanes share
+//! - `lane`: the requests to one server
+//! - `route`: which server that is
+
+mod answer;
+mod ask;
+mod call;
+#[cfg(test)]
+mod counts;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod interrupted;
+mod lane;
+mod names;
+mod route;
+
+use crate::batch::{Outcome, Request, Sink};
+use crate::conn::{Broken, Cause, Conn, Opening, Progress, Wait, wait_for};
+use crate::fleet::Fleet;
+use crate::pool::Link;
+use crate::spin;
+use answer::Kind;
+use call::Call;
+use lane::Lane;
+use route::{Route, Router};
+use rustix::event::{PollFd, PollFlags};
+use std::mem;
+use std::time::Instant;
+
+#[cfg(test)]
+thread_local! {
+    /// Whether this thread trusts in the order of answers, to show that the tests find that out.
+    static IS_RULE_ONE_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[cfg(test)]
+pub(crate) fn is_rule_one_off() -> bool {
+    IS_RULE_ONE_OFF.get()
+}
+
+#[cfg(test)]
+pub(crate) fn set_rule_one_off(is_off: bool) {
+    IS_RULE_ONE_OFF.set(is_off);
+}
+
+/// Executes requests and reports what becomes of each.
+pub(crate) fn execute(fleet: &Fleet, requests: &[Request<'_>], sink: &mut dyn Sink) {
+    let mut call = Call::new(fleet, requests, sink);
+    let mut open: Vec<usize> = (0..requests.len()).collect();
+    while !open.is_empty() {
+        open = run_round(&mut call, &open);
+        open.sort_unstable();
+    }
+}
+
+/// The requests of one server in a round.
+struct Group {
+    server: usize,
+    requests: Vec<usize>,
+}
+
+/// Executes the requests that are open. Returns those for another round.
+fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<usize> {
+    let mut again = Vec::new();
+    let groups = group(call, open);
+    let mut lanes = Vec::with_capacity(groups.len());
+    for group in groups {
+        if is_held(call, &group) {
+            continue;
+        }
+        let local = call.local();
+        let pool = &local.sites[group.server].pool;
+        let Some(lease) = pool.take(call.deadline) else {
+            // All connections are in use by others; that says nothing about the server.
+            for index in group.requests {
+                call.finish(index, Outcome::Unsent(group.server));
+            }
+            continue;
+        };
+        let mut lane = Lane::new(group.server, lease, group.requests);
+        match begin(&mut lane, call) {
+            Ok(()) => lanes.push(lane),
+            Err(broken) => fail(lane, None, &broken, call, &mut again),
+        }
+    }
+    run(lanes, call, &mut again);
+    again
+}
+
+/// Sorts requests by server; the order of the servers is the same in each call, so that calls
+/// never wait for each other's connections in a circle.
+fn group(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<Group> {
+    let mut router = Router::new(call);
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places = vec![usize::MAX; call.fleet.servers.len()];
+    for index in open {
+        match router.route(call, *index) {
+            Route::Down(server) => call.finish(*index, Outcome::Unsent(server)),
+            Route::To(server) => {
+                if places[server] == usize::MAX {
+                    places[server] = groups.len();
+                    let requests = Vec::new();
+                    groups.push(Group { server, requests });
+                }
+                groups[places[server]].requests.push(*index);
+            }
+        }
+    }
+    groups.sort_by_key(|group| group.server);
+    groups
+}
+
+/// Holds requests that need no answer, if there is room and none of them needs one.
+fn is_held(call: &mut Call<'_, '_>, group: &Group) -> bool {
+    let requests = call.requests;
+    if !{ group.requests.iter() }.all(|index| call.names.is_silent(&requests[*index])) {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    let mut refused = Vec::new();
+    for index in &group.requests {
+        let written = ask::write_silent(&mut bytes, &requests[*index], &mut call.names);
+        refused.push(written.err().map(|refused| refused.to_string()));
+    }
+    let is_held = call.local().sites[group.server].held.hold(&bytes);
+    if is_held {
+        for (index, refused) in group.requests.iter().zip(refused) {
+            let outcome = refused.map_or(Outcome::Queued, Outcome::Refused);
+            call.finish(*index, outcome);
+        }
+    }
+    is_held
+}
+
+/// Begins to connect, if the lane has no connection.
+fn begin(lane: &mut Lane<'_>, call: &Call<'_, '_>) -> Result<(), Broken> {
+    match &mut lane.lease.held {
+        Link::None => {
+            let server = &call.fleet.servers[lane.server];
+            let opening = Opening::begin(server, &call.fleet.settings)?;
+            lane.lease.held = Link::Opening(opening);
+        }
+        Link::Opening(_) => {}
+        Link::Open(_) => begin_open(lane, call),
+    }
+    Ok(())
+}
+
+fn begin_open(lane: &mut Lane<'_>, call: &Call<'_, '_>) {
+    if let Link::Open(mut conn) = mem::replace(&mut lane.lease.held, Link::None) {
+        lane.begin(&mut conn, call);
+        lane.lease.held = Link::Open(conn);
+    }
+}
+
+/// Runs lanes until each has ended.
+fn run<'p>(mut lanes: Vec<Lane<'p>>, call: &mut Call<'_, '_>, again: &mut Vec<usize>) {
+    let mut ready: Vec<bool> = vec![false; lanes.len()];
+    // A receive that blocks has the time of a whole batch.
+    let mut may_block = lanes.len() == 1;
+    let mut is_late = false;
+    loop {
+        let mut next = Vec::with_capacity(lanes.len());
+        for (mut lane, is_ready) in lanes.into_iter().zip(mem::take(&mut ready)) {
+            let wait = match (is_ready, may_block) {
+                (true, _) => Some(Wait::No),
+                (false, true) => Some(Wait::Block),
+                (false, false) => None,
+            };
+            match advance(&mut lane, call, wait, is_late) {
+                Ok(Step::Done) => {
+                    call.local().sites[lane.server].failures.note_success();
+                    lane.lease.give_back();
+                }
+                Ok(Step::Waiting) => next.push(lane),
+                Err(failed) => fail(lane, failed.conn, &failed.broken, call, again),
+            }
+        }
+        lanes = next;
+        if lanes.is_empty() {
+            return;
+        }
+        may_block = false;
+        ready = wait_for_lanes(&lanes, call);
+        is_late = Instant::now() >= call.deadline;
+        if is_late {
+            // Answers may be here although nobody had the time to read them.
+            ready.fill(true);
+        }
+    }
+}
+
+enum Step {
+    Done,
+    Waiting,
+}
+
+/// What is left of a lane's connection when it fails.
+struct Failed {
+    conn: Option<Box<Conn>>,
+    broken: Broken,
+}
+
+impl From<Broken> for Failed {
+    fn from(broken: Broken) -> Self {
+        let conn = None;
+        Self { conn, broken }
+    }
+}
+
+/// Continues a lane as far as it goes. The connection is taken out of the lane meanwhile: a sink
+/// that panics drops it, and so closes it.
+fn advance(
+    lane: &mut Lane<'_>,
+    call: &mut Call<'_, '_>,
+    mut wait: Option<Wait>,
+    is_late: bool,
+) -> Result<Step, Failed> {
+    let late = || Broken::silent("it did not answer in time");
+    if let Link::Opening(opening) = take_opening(lane) {
+        let connect_deadline = opening.began + call.fleet.settings.connect_timeout;
+        let server = &call.fleet.servers[lane.server];
+        match opening.advance(server, &call.fleet.settings)? {
+            Progress::Ready(conn) => {
+                lane.lease.held = Link::Open(conn);
+                begin_open(lane, call);
+            }
+            Progress::Waiting(_) if is_late => return Err(late().into()),
+            Progress::Waiting(_) if Instant::now() >= connect_deadline => {
+                return Err(Broken::silent("it could not be connected to in time").into());
+            }
+            Progress::Waiting(opening) => {
+                lane.lease.held = Link::Opening(opening);
+                return Ok(Step::Waiting);
+            }
+        }
+        // It has only just become ready to be written to.
+        wait = wait.filter(|wait| *wait == Wait::Block);
+    }
+    let Link::Open(mut conn) = mem::replace(&mut lane.lease.held, Link::None) else {
+        return Err(Broken::unexpected("the connection is gone").into());
+    };
+    let worked = work(lane, &mut conn, call, wait);
+    match worked {
+        Ok(false) if is_late => Err(Failed {
+            conn: Some(conn),
+            broken: late(),
+        }),
+        Ok(is_done) => {
+            lane.lease.held = Link::Open(conn);
+            Ok(if is_done { Step::Done } else { Step::Waiting })
+        }
+        Err(broken) => Err(Failed {
+            conn: Some(conn),
+            broken,
+        }),
+    }
+}
+
+/// Sends and receives; a lane that is alone waits in the receive itself, perhaps after asking the
+/// socket again and again for a moment. Returns whether all is answered.
+fn work(
+    lane: &mut Lane<'_>,
+    conn: &mut Conn,
+    call: &mut Call<'_, '_>,
+    wait: Option<Wait>,
+) -> Result<bool, Broken> {
+    if wait != Some(Wait::Block) {
+        return lane.work(conn, call, wait);
+    }
+    if !conn.stream.can_block() || call.began.elapsed() > call.fleet.settings.io_timeout / 16 {
+        return lane.work(conn, call, None);
+    }
+    let local = call.local();
+    let spin = &local.sites[lane.server].spin;
+    if !spin.begin() {
+        return lane.work(conn, call, wait);
+    }
+    if lane.work(conn, call, None)? {
+        return Ok(true);
+    }
+    for _ in 0..spin::TRIES {
+        if conn.receive(Wait::No)? {
+            spin.note(true);
+            return lane.work(conn, call, Some(Wait::No));
+        }
+    }
+    spin.note(false);
+    lane.work(conn, call, wait)
+}
+
+/// Takes a connection in the making out of a lane; anything else stays.
+fn take_opening(lane: &mut Lane<'_>) -> Link {
+    match lane.lease.held {
+        Link::Opening(_) => mem::replace(&mut lane.lease.held, Link::None),
+        _ => Link::None,
+    }
+}
+
+/// Waits until a lane can continue. Returns which of them can.
+fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> Vec<bool> {
+    let mut deadline = call.deadline;
+    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(lanes.len());
+    let mut places = Vec::with_capacity(lanes.len());
+    for (place, lane) in lanes.iter().enumerate() {
+        let fd = match &lane.lease.held {
+            Link::None => continue,
+            Link::Opening(opening) => {
+                deadline = deadline.min(opening.began + call.fleet.settings.connect_timeout);
+                opening.poll_fd()
+            }
+            Link::Open(conn) => PollFd::from_borrowed_fd(conn.stream.fd(), conn.interest()),
+        };
+        fds.push(fd);
+        places.push(place);
+    }
+    wait_for(&mut fds, deadline);
+    let mut ready = vec![false; lanes.len()];
+    for (fd, place) in fds.iter().zip(places) {
+        ready[place] = fd.revents().intersects(!PollFlags::OUT);
+    }
+    ready
+}
+
+/// Ends a lane that failed: nobody reads from its connection again.
+fn fail(
+    mut lane: Lane<'_>,
+    conn: Option<Box<Conn>>,
+    broken: &Broken,
+    call: &mut Call<'_, '_>,
+    again: &mut Vec<usize>,
+) {
+    let local = call.local();
+    let site = &local.sites[lane.server];
+    let sent = conn.as_ref().map_or(0, |conn| conn.sent());
+    let is_old = conn.as_ref().is_some_and(|conn| conn.is_reused());
+    if let Some(conn) = &conn
+        && sent <= lane.start
+        && lane.held_end > lane.start
+        && call.is_own()
+    {
+        // No byte of what was held has left.
+        let held = (lane.held_end - lane.start) as usize;
+        site.held.hold(&conn.output[..held]);
+    }
+    drop(conn);
+    match (broken.cause, is_old) {
+        // It says nothing about the server.
+        _ if !call.is_own() => {}
+        // It was closed while nobody used it; then the others that are free were, too.
+        (Cause::Ended, true) => site.pool.close_idle(),
+        (Cause::Local, _) => {}
+        _ => call.fleet.note_failure(lane.server, broken, call.began),
+    }
+    let server = lane.server;
+    let has_ended = broken.cause == Cause::Ended;
+    let unwritten = lane.requests.split_off(lane.written);
+    let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
+    let started: Vec<_> = started
+        .filter(|waiting| !matches!(waiting.kind, Kind::Fence | Kind::Held))
+        .map(|waiting| (waiting.index, waiting.start < sent))
+        .collect();
+    // The connection's place is free before a sink is called.
+    drop(lane);
+    for (index, is_sent) in started
+        .into_iter()
+        .chain(unwritten.into_iter().map(|index| (index, false)))
+    {
+        if call.may_repeat(index, is_sent, has_ended) {
+            again.push(index);
+            continue;
+        }
+        call.finish(
+            index,
+            match is_sent {
+                true => Outcome::Unknown(server),
+                false => Outcome::Unsent(server),
+            },
+        );
+    }
+}

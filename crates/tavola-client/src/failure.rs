@@ -1,0 +1,253 @@
+//! Which server is down, and when to ask it again.
+//!
+//! A server is down after several failures in a row, or a refused connection. Then requests to it
+//! fail at once. Now and then one of them begins a connection, which is left alone if it does not
+//! become ready in a moment: later requests look at it, and once the server has answered, the
+//! server is up. So a server that is silent costs its clients next to nothing, and one that comes
+//! back is found by the next request.
+
+use crate::conn::{Broken, Cause, Conn, Opening, Progress};
+use crate::options::Settings;
+use crate::server::Server;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The pause before a server that is down is asked for the first time.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// How long a request that begins a connection to a server that is down waits for it.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// What is known of a server's failures.
+#[derive(Debug)]
+pub(crate) struct Failures {
+    /// Whether the server is down; read without the lock.
+    is_down: AtomicBool,
+    /// Whether anything failed since the last success; read without the lock.
+    has_failed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Failures in a row.
+    count: u32,
+    last: Option<Instant>,
+    why: String,
+    pause: Duration,
+    /// When the server is asked again.
+    next: Instant,
+    probe: Option<Opening>,
+}
+
+/// Whether a server may be used.
+#[derive(Debug)]
+pub(crate) enum Access {
+    Up,
+    /// It has just come back, and this is a connection to it.
+    Back(Box<Conn>),
+    Down,
+}
+
+impl Failures {
+    pub(crate) fn new() -> Self {
+        Self {
+            is_down: AtomicBool::new(false),
+            has_failed: AtomicBool::new(false),
+            state: Mutex::new(State {
+                count: 0,
+                last: None,
+                why: String::new(),
+                pause: FIRST_PAUSE,
+                next: Instant::now(),
+                probe: None,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_down(&self) -> bool {
+        self.is_down.load(Ordering::Relaxed)
+    }
+
+    /// Returns the last failure, if there was one since the last success.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        let is_known = self.has_failed.load(Ordering::Relaxed) || self.is_down();
+        is_known.then(|| self.lock().why.clone())
+    }
+
+    /// Returns whether the server may be used; asks it if it is down and its time has come.
+    pub(crate) fn access(&self, server: &Server, settings: &Settings) -> Access {
+        if !self.is_down() {
+            return Access::Up;
+        }
+        // One at a time asks; the others need not wait for it.
+        let Ok(mut state) = self.state.try_lock() else {
+            return Access::Down;
+        };
+        if !self.is_down() {
+            return Access::Up;
+        }
+        match state.ask(server, settings) {
+            None => Access::Down,
+            Some(conn) => {
+                state.count = 0;
+                state.last = None;
+                state.pause = FIRST_PAUSE;
+                self.has_failed.store(false, Ordering::Relaxed);
+                self.is_down.store(false, Ordering::Relaxed);
+                Access::Back(conn)
+            }
+        }
+    }
+
+    /// Closes a connection in the making of another process, which cannot be waited for.
+    pub(crate) fn abandon(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.probe = None;
+        }
+    }
+
+    /// Notes that a server answered.
+    pub(crate) fn note_success(&self) {
+        if self.has_failed.load(Ordering::Relaxed) && !self.is_down() {
+            let mut state = self.lock();
+            state.count = 0;
+            state.last = None;
+            self.has_failed.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes a failure of a call that began at this time.
+    pub(crate) fn note_failure(&self, broken: &Broken, began: Instant, settings: &Settings) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let is_in_a_row = state
+            .last
+            .is_some_and(|last| began <= last + settings.failure_timeout);
+        state.count = if is_in_a_row { state.count + 1 } else { 1 };
+        state.last = Some(now);
+        state.why = broken.to_string();
+        self.has_failed.store(true, Ordering::Relaxed);
+        let is_down = broken.cause == Cause::Refused || state.count >= settings.max_failures;
+        if is_down && !self.is_down.swap(true, Ordering::Relaxed) {
+            state.pause = FIRST_PAUSE;
+            state.next = now + jittered(FIRST_PAUSE);
+            state.probe = None;
+        }
+    }
+}
+
+impl State {
+    /// Begins or continues a connection. Returns it if it is ready.
+    fn ask(&mut self, server: &Server, settings: &Settings) -> Option<Box<Conn>> {
+        let now = Instant::now();
+        if let Some(probe) = &self.probe
+            && now >= probe.began + settings.connect_timeout.max(settings.retry)
+        {
+            // What was sent may be lost; another connection shows more than the old one.
+            self.probe = None;
+            self.next = now;
+        }
+        let is_new = self.probe.is_none();
+        if is_new && now < self.next {
+            return None;
+        }
+        let opening = match self.probe.take() {
+            Some(opening) => Ok(opening),
+            None => Opening::begin(server, settings),
+        };
+        // The one who begins it gives it a moment.
+        let patience = if is_new { PATIENCE } else { Duration::ZERO };
+        let advanced = opening.and_then(|opening| advance(opening, server, settings, patience));
+        match advanced {
+            Ok(Progress::Ready(conn)) => return Some(conn),
+            Ok(Progress::Waiting(opening)) => self.probe = Some(opening),
+            Err(broken) => {
+                self.why = broken.to_string();
+                self.pause = match broken.cause {
+                    // To ask costs nothing.
+                    Cause::Refused => FIRST_PAUSE,
+                    _ => (self.pause * 2).min(settings.retry.max(FIRST_PAUSE)),
+                };
+                self.next = now + jittered(self.pause);
+            }
+        }
+        None
+    }
+}
+
+/// Continues a connection for a moment.
+fn advance(
+    opening: Opening,
+    server: &Server,
+    settings: &Settings,
+    patience: Duration,
+) -> Result<Progress, Broken> {
+    let deadline = Instant::now() + patience;
+    let mut progress = opening.advance(server, settings)?;
+    while let Progress::Waiting(opening) = progress {
+        let is_ready = crate::conn::wait_for(&mut [opening.poll_fd()], deadline);
+        if !is_ready {
+            return Ok(Progress::Waiting(opening));
+        }
+        progress = opening.advance(server, settings)?;
+    }
+    Ok(progress)
+}
+
+/// A time between three quarters and five quarters of this one, so that clients do not all ask at
+/// once.
+fn jittered(time: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0) % 1024;
+    time * 3 / 4 + time / 2 * u32::try_from(random).unwrap_or(0) / 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Client;
+
+    fn settings() -> Settings {
+        let client = Client::builder()
+            .server("a", 1.0)
+            .build()
+            .expect("a client");
+        client.settings().clone()
+    }
+
+    #[test]
+    fn failures_in_a_row_or_a_refusal_make_a_server_down() {
+        let settings = settings();
+        let now = Instant::now();
+        let failures = Failures::new();
+        let silent = Broken::silent("late");
+        failures.note_failure(&silent, now, &settings);
+        assert!(!failures.is_down());
+        failures.note_success();
+        assert_eq!(failures.last_error(), None);
+        failures.note_failure(&silent, now, &settings);
+        assert!(!failures.is_down(), "a success is between them");
+        let later = Instant::now() + settings.failure_timeout * 2;
+        failures.note_failure(&silent, later, &settings);
+        assert!(!failures.is_down(), "they are too far apart");
+        failures.note_failure(&silent, now, &settings);
+        assert!(failures.is_down());
+        assert_eq!(failures.last_error().as_deref(), Some("late"));
+        let failures = Failures::new();
+        failures.note_failure(&Broken::refused("no"), now, &settings);
+        assert!(failures.is_down());
+    }
+
+    #[test]
+    fn pauses_are_spread() {
+        let pauses: Vec<_> = (0..100).map(|_| jittered(FIRST_PAUSE)).collect();
+        let (least, most) = (FIRST_PAUSE * 3 / 4, FIRST_PAUSE * 5 / 4);
+        assert!(pauses.iter().all(|pause| (least..=most).contains(pause)));
+        assert!(pauses.iter().any(|pause| *pause != pauses[0]));
+    }
+}

@@ -1,0 +1,393 @@
+//! How a client is made.
+
+use crate::client::Client;
+#[cfg(feature = "tls")]
+use crate::conn::Tls;
+use crate::error::BuildError;
+use crate::ring::{Placement, Ring};
+use crate::server::{Server, ServerError};
+use std::time::Duration;
+
+/// The protocol that servers are spoken to in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// The meta commands if the server has them, else the classic text protocol. Each connection
+    /// finds out.
+    #[default]
+    Auto,
+    /// The meta commands, of memcached 1.6 and Tavola.
+    Meta,
+    /// The classic text protocol, as old servers and proxies have it.
+    Text,
+    /// The binary protocol, which SASL needs.
+    Binary,
+}
+
+/// What happens to requests whose server is down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDown {
+    /// They fail at once as unsent. No key is ever on two servers.
+    #[default]
+    Fail,
+    /// The ring is made without the server, so its keys go to others. Other clients have to do so
+    /// too, and a server that comes back has old values of its keys.
+    Eject,
+    /// Gets go to the next server of the list that is up; the rest fails.
+    Next,
+}
+
+/// No timeout is longer.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Makes a [`Client`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use tavola_client::{Client, Placement};
+///
+/// let client = Client::builder()
+///     .server("10.0.0.1:11211", 2.0)
+///     .server("unix:/run/memcached.sock", 1.0)
+///     .placement(Placement::Ketama)
+///     .namespace("app:")
+///     .io_timeout(Duration::from_millis(500))
+///     .build()?;
+/// assert_eq!(client.servers().len(), 2);
+/// # Ok::<(), tavola_client::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Builder {
+    servers: Vec<Server>,
+    wrong_server: Option<ServerError>,
+    placement: Placement,
+    settings: Settings,
+}
+
+/// All options except the servers' ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) namespace: Vec<u8>,
+    pub(crate) hash_namespace: bool,
+    pub(crate) hash_tag: Option<[u8; 2]>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) io_timeout: Duration,
+    pub(crate) max_failures: u32,
+    pub(crate) failure_timeout: Duration,
+    pub(crate) retry: Duration,
+    pub(crate) on_down: OnDown,
+    pub(crate) protocol: Protocol,
+    pub(crate) login: Option<Login>,
+    pub(crate) most_connections: usize,
+    pub(crate) max_value: usize,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<Tls>,
+}
+
+/// The user that the client is, with the password.
+#[derive(Clone)]
+pub(crate) enum Login {
+    /// By `-Y` of memcached.
+    Text { user: Vec<u8>, password: Vec<u8> },
+    /// By SASL's PLAIN.
+    Sasl { user: Vec<u8>, password: Vec<u8> },
+}
+
+impl Login {
+    pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
+        match self {
+            Self::Text { user, password } | Self::Sasl { user, password } => (user, password),
+        }
+    }
+}
+
+impl std::fmt::Debug for Login {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Login").field(&self.parts().0).finish()
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            wrong_server: None,
+            placement: Placement::Ketama,
+            settings: Settings {
+                namespace: Vec::new(),
+                hash_namespace: false,
+                hash_tag: None,
+                connect_timeout: Duration::from_millis(250),
+                io_timeout: Duration::from_secs(1),
+                max_failures: 2,
+                failure_timeout: Duration::from_secs(1),
+                retry: Duration::from_secs(2),
+                on_down: OnDown::Fail,
+                protocol: Protocol::Auto,
+                login: None,
+                most_connections: 64,
+                max_value: 128 << 20,
+                #[cfg(feature = "tls")]
+                tls: None,
+            },
+        }
+    }
+}
+
+impl Builder {
+    /// Adds a server, `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH` or `/PATH`, and its share of the
+    /// keys: 1 if all are equal. [`Builder::build`] says if the text names no server.
+    #[must_use]
+    pub fn server(mut self, text: &str, weight: f64) -> Self {
+        match text.parse::<Server>() {
+            Ok(server) => self.servers.push(server.with_weight(weight)),
+            Err(error) => self.wrong_server = self.wrong_server.or(Some(error)),
+        }
+        self
+    }
+
+    /// Adds servers. Their order is part of the ring.
+    #[must_use]
+    pub fn servers(mut self, servers: impl IntoIterator<Item = Server>) -> Self {
+        self.servers.extend(servers);
+        self
+    }
+
+    /// Chooses how keys are placed on servers: [`Placement::Ketama`] unless given. All clients of
+    /// a fleet have to agree.
+    #[must_use]
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// Puts these bytes before every key.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<Vec<u8>>) -> Self {
+        self.settings.namespace = namespace.into();
+        self
+    }
+
+    /// Chooses whether the namespace has a part in the placement of keys: not unless given, as in
+    /// libmemcached. It has in Cache::Memcached::Fast with `hash_namespace`.
+    #[must_use]
+    pub fn hash_namespace(mut self, is_hashed: bool) -> Self {
+        self.settings.hash_namespace = is_hashed;
+        self
+    }
+
+    /// Places keys by what is between two characters alone, such as `{` and `}`, if both are there
+    /// with something between them. Such keys are on one server.
+    #[must_use]
+    pub fn hash_tag(mut self, start: u8, end: u8) -> Self {
+        self.settings.hash_tag = Some([start, end]);
+        self
+    }
+
+    /// Bounds the time that a connection may take to be made: 250 ms unless given.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.connect_timeout = timeout;
+        self
+    }
+
+    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given.
+    #[must_use]
+    pub fn io_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.io_timeout = timeout;
+        self
+    }
+
+    /// Chooses how many failures in a row make a server count as down: 2 unless given. One that
+    /// refuses a connection is down at once.
+    #[must_use]
+    pub fn max_failures(mut self, count: u32) -> Self {
+        self.settings.max_failures = count;
+        self
+    }
+
+    /// Chooses how long a failure is remembered: 1 s unless given.
+    #[must_use]
+    pub fn failure_timeout(mut self, time: Duration) -> Self {
+        self.settings.failure_timeout = time;
+        self
+    }
+
+    /// Bounds the time between two attempts to reach a server that is down and silent: 2 s unless
+    /// given. The first is after 100 ms, and each pause has twice the length of the one before. A
+    /// server whose machine refuses connections is asked each 100 ms.
+    #[must_use]
+    pub fn retry(mut self, time: Duration) -> Self {
+        self.settings.retry = time;
+        self
+    }
+
+    /// Chooses what happens to requests whose server is down: [`OnDown::Fail`] unless given.
+    #[must_use]
+    pub fn on_down(mut self, on_down: OnDown) -> Self {
+        self.settings.on_down = on_down;
+        self
+    }
+
+    /// Chooses the protocol: [`Protocol::Auto`] unless given.
+    #[must_use]
+    pub fn protocol(mut self, protocol: Protocol) -> Self {
+        self.settings.protocol = protocol;
+        self
+    }
+
+    /// Gives user and password by SASL's PLAIN, and speaks the binary protocol, which it needs.
+    #[must_use]
+    pub fn sasl(mut self, user: impl Into<Vec<u8>>, password: impl Into<Vec<u8>>) -> Self {
+        let (user, password) = (user.into(), password.into());
+        self.settings.login = Some(Login::Sasl { user, password });
+        self.settings.protocol = Protocol::Binary;
+        self
+    }
+
+    /// Gives user and password as servers with the option `-Y` ask for it.
+    #[must_use]
+    pub fn text_auth(mut self, user: impl Into<Vec<u8>>, password: impl Into<Vec<u8>>) -> Self {
+        let (user, password) = (user.into(), password.into());
+        self.settings.login = Some(Login::Text { user, password });
+        self
+    }
+
+    /// Connects to all TCP servers and Unix sockets by TLS.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.settings.tls = Some(tls);
+        self
+    }
+
+    /// Bounds the connections to each server: 64 unless given. A call that needs one more waits
+    /// for one until its time is over.
+    #[must_use]
+    pub fn pool(mut self, most: usize) -> Self {
+        self.settings.most_connections = most;
+        self
+    }
+
+    /// Bounds the size of a value that a server may announce: 128 MiB unless given.
+    #[must_use]
+    pub fn max_value(mut self, bytes: usize) -> Self {
+        self.settings.max_value = bytes;
+        self
+    }
+
+    /// Makes the client. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub fn build(self) -> Result<Client, BuildError> {
+        if let Some(error) = self.wrong_server {
+            return Err(error.into());
+        }
+        let ring = Ring::new(&nodes(&self.servers), self.placement)?;
+        self.settings.check()?;
+        Ok(Client::new(
+            self.servers,
+            ring,
+            self.placement,
+            self.settings,
+        ))
+    }
+}
+
+impl Settings {
+    fn check(&self) -> Result<(), BuildError> {
+        let wrong = |name, why| Err(BuildError::Option { name, why });
+        if self.namespace.len() >= tavola_proto::KEY_BYTES {
+            return wrong(
+                "namespace",
+                "no key fits behind it; give less than 250 bytes",
+            );
+        }
+        if self.io_timeout.is_zero() {
+            return wrong("io_timeout", "no request can be answered in no time");
+        }
+        if self.connect_timeout.is_zero() {
+            return wrong("connect_timeout", "no connection can be made in no time");
+        }
+        for (name, time) in [
+            ("io_timeout", self.io_timeout),
+            ("connect_timeout", self.connect_timeout),
+            ("failure_timeout", self.failure_timeout),
+            ("retry", self.retry),
+        ] {
+            if time > LONGEST {
+                return wrong(name, "it is longer than a day; give a shorter time");
+            }
+        }
+        if self.max_failures == 0 {
+            return wrong("max_failures", "give 1 if the first failure counts");
+        }
+        if self.most_connections == 0 {
+            return wrong("pool", "a client needs at least 1 connection");
+        }
+        match (&self.login, self.protocol) {
+            (Some(Login::Text { .. }), Protocol::Binary) => wrong(
+                "text_auth",
+                "the binary protocol has none; give sasl instead",
+            ),
+            (Some(Login::Sasl { .. }), Protocol::Auto | Protocol::Meta | Protocol::Text) => wrong(
+                "protocol",
+                "sasl needs the binary protocol; leave protocol out",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The servers as their ring sees them.
+pub(crate) fn nodes(servers: &[Server]) -> Vec<crate::ring::Node> {
+    servers.iter().map(Server::node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_cannot_work_are_refused_by_name() {
+        let none = Duration::ZERO;
+        let one = || Client::builder().server("a", 1.0);
+        let cases = [
+            ("namespace", one().namespace(vec![b'a'; 250])),
+            ("io_timeout", one().io_timeout(none)),
+            ("connect_timeout", one().connect_timeout(none)),
+            ("io_timeout", one().io_timeout(Duration::MAX)),
+            ("connect_timeout", one().connect_timeout(Duration::MAX)),
+            ("failure_timeout", one().failure_timeout(Duration::MAX)),
+            ("retry", one().retry(Duration::MAX)),
+            ("max_failures", one().max_failures(0)),
+            ("pool", one().pool(0)),
+            (
+                "text_auth",
+                one().text_auth("u", "p").protocol(Protocol::Binary),
+            ),
+            ("protocol", one().sasl("u", "p").protocol(Protocol::Meta)),
+        ];
+        for (option, builder) in cases {
+            let error = builder.build().expect_err(option);
+            assert!(matches!(error, BuildError::Option { name, .. } if name == option));
+        }
+        let wrong = Client::builder().server("a:0", 1.0).build();
+        assert!(matches!(wrong, Err(BuildError::Server(_))));
+        let no_server = Client::builder().build();
+        assert!(matches!(no_server, Err(BuildError::Ring(_))));
+        let heavy = Client::builder().server("a", -1.0).build();
+        assert!(matches!(heavy, Err(BuildError::Ring(_))));
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let shown = format!("{:?}", Client::builder().sasl("user", "AAAA"));
+        assert!(
+            !shown.contains("AAAA") && !shown.contains("65, 65"),
+            "{shown}"
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! The connections to one server: how many there are, and which are free.
+
+use crate::conn::{Conn, Opening};
+use crate::fork::{self, Process};
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A connection that was free for longer is looked at before it is used.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The connections to one server. The last one given back is the first to be taken.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    freed: Condvar,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct State {
+    #[expect(
+        clippy::vec_box,
+        reason = "connections move between calls, which have them boxed"
+    )]
+    idle: Vec<Box<Conn>>,
+    /// All connections, free, used and in the making.
+    count: usize,
+}
+
+/// The right to one connection. If it is dropped, its connection is closed.
+#[derive(Debug)]
+pub(crate) struct Lease<'p> {
+    pool: &'p Pool,
+    owner: Process,
+    pub(crate) held: Link,
+}
+
+/// What a lease has.
+#[derive(Debug)]
+pub(crate) enum Link {
+    None,
+    Opening(Opening),
+    Open(Box<Conn>),
+}
+
+impl Pool {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                idle: Vec::new(),
+                count: 0,
+            }),
+            freed: Condvar::new(),
+            most,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code of others runs under the lock, so nothing is half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a free connection, or the right to make one; waits for it if there are too many.
+    pub(crate) fn take(&self, deadline: Instant) -> Option<Lease<'_>> {
+        let mut state = self.lock();
+        loop {
+            if let Some(mut conn) = state.idle.pop() {
+                let since = conn.idle_since;
+                if since.is_some_and(|since| since.elapsed() > FRESH) && !conn.is_alive() {
+                    state.count -= 1;
+                    continue;
+                }
+                let held = Link::Open(conn);
+                return Some(Lease::new(self, held));
+            }
+            if state.count < self.most {
+                state.count += 1;
+                let held = Link::None;
+                return Some(Lease::new(self, held));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            let waited = self.freed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes a connection that was made elsewhere in.
+    pub(crate) fn add(&self, conn: Box<Conn>) {
+        let mut state = self.lock();
+        if state.count < self.most {
+            state.count += 1;
+            state.idle.push(conn);
+            self.freed.notify_one();
+        }
+    }
+
+    /// Closes the free connections.
+    pub(crate) fn close_idle(&self) {
+        let mut state = self.lock();
+        let idle = mem::take(&mut state.idle);
+        state.count -= idle.len();
+        drop(state);
+        self.freed.notify_all();
+    }
+
+    /// Closes the free connections of another process, which cannot be waited for.
+    pub(crate) fn abandon(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.idle.clear();
+        }
+    }
+}
+
+impl<'p> Lease<'p> {
+    fn new(pool: &'p Pool, held: Link) -> Self {
+        let owner = fork::process();
+        Self { pool, owner, held }
+    }
+
+    /// Gives the connection back, if it is certain that no answer is outstanding.
+    pub(crate) fn give_back(mut self) {
+        if let Link::Open(mut conn) = mem::replace(&mut self.held, Link::None)
+            && conn.is_quiet()
+        {
+            conn.idle_since = Some(Instant::now());
+            self.pool.lock().idle.push(conn);
+            self.pool.freed.notify_one();
+            // The count stays.
+            mem::forget(self);
+        }
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        // In a forked child the lock may be held by a thread that is not there.
+        if self.owner == fork::process() {
+            self.pool.lock().count -= 1;
+            self.pool.freed.notify_one();
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The client with real servers: this project's own and memcached, if it is installed.
+
+mod auth;
+mod batches;
+mod calls;
+mod down;
+mod process;
+mod servers;
+#[cfg(feature = "tls")]
+mod tls;
