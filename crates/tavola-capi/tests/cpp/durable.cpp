@@ -16,9 +16,24 @@ int main() {
   {
     auto users = tavola::table::open(home, options);
     CHECK(users.is_durable() && users.path() == home);
+    CHECK(users.durability() == TAVOLA_DURABLE_WITHIN);
+    CHECK(users.sync_time() == std::chrono::milliseconds(5));
     users.set("alice", "1");
     users.sync();
     CHECK(users.snapshot());
+    CHECK(users.durable_stats()->snapshot_bytes > 0 && users.durable_stats()->sync_ms == 5);
+  }
+  {
+    tavola::options strict;
+    strict.durable = TAVOLA_DURABLE_COMMIT;
+    auto users = tavola::table::open_existing(home, strict);
+    const auto before = users.durable_stats()->syncs;
+    users.set_many_tagged({{"a", "1", {}}, {"b", "2", {}}}, users.fetch_tags({"tag"}));
+    const auto set = users.durable_stats()->syncs;
+    CHECK(users.get("a") == "1" && users.tags_of("b")->size() == 1);
+    CHECK(users.remove_many({"a", "b", "none"}) == 2 && !users.get("a"));
+    // Of the first call, the tag was made before.
+    CHECK(set == before + 2 && users.durable_stats()->syncs == set + 1);
   }
   CHECK(tavola::table::open_existing(home).get("alice") == "1");
   tavola::names::remove(home);
@@ -26,6 +41,8 @@ int main() {
   tavola::options small;
   small.max_size = 1 << 20;
   auto in_memory = tavola::table::open_private(small);
-  CHECK(!in_memory.is_durable());
+  CHECK(!in_memory.is_durable() && in_memory.durability() == TAVOLA_DURABLE_NONE);
+  CHECK(!in_memory.durable_stats() && in_memory.remove_many({"none"}) == 0);
+  CHECK(in_memory.sync_time() == std::chrono::milliseconds(0));
   return 0;
 }
