@@ -155,6 +155,7 @@ pub(crate) fn durable_of(durability: Option<Durability>) -> (tavola_durable, u32
             let ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
             (TAVOLA_DURABLE_WITHIN, ms)
         }
-        Some(Durability::Os) => (TAVOLA_DURABLE_OS, 0),
+        // A policy that the header does not have is called the weakest.
+        Some(_) => (TAVOLA_DURABLE_OS, 0),
     }
 }

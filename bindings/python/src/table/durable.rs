@@ -66,9 +66,7 @@ impl Table {
     fn get_durability<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(match self.shared(py)?.durability() {
             Some(Durability::Commit) => Some(PyString::new(py, "commit").into_any()),
-            Some(Durability::Within(time)) => {
-                Some(PyFloat::new(py, time.as_secs_f64()).into_any())
-            }
+            Some(Durability::Within(time)) => Some(PyFloat::new(py, time.as_secs_f64()).into_any()),
             Some(Durability::Os) => Some(PyString::new(py, "os").into_any()),
             Some(_) | None => None,
         })

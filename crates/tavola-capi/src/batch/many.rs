@@ -5,8 +5,8 @@ use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::entry;
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
-use crate::table::tavola_table;
 use crate::table::tags::{tags_of, tavola_tags};
+use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::ptr;
 use tavola_core::Attributes;
@@ -262,7 +262,9 @@ pub unsafe extern "C" fn tavola_set_many_tagged(
         };
         change_in_runs(table, entries, no_entry(), lend, |entries| {
             let mut keys = [&[][..]; RUN];
-            keys.iter_mut().zip(entries).for_each(|(key, one)| *key = one.0);
+            keys.iter_mut()
+                .zip(entries)
+                .for_each(|(key, one)| *key = one.0);
             table.inner.prefetch(&keys[..entries.len()])?;
             entries.iter().try_for_each(|(key, value, attributes)| {
                 table.inner.set_tagged(key, value, *attributes, &tags)

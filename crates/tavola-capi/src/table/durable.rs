@@ -60,7 +60,9 @@ impl From<DurableStats> for tavola_durable_stats {
             sync_ns: stats.sync_time.as_nanos() as u64,
             snapshot_unix_ms,
             snapshot_bytes,
-            failed_errno: stats.failed.map_or(0, |number| number.unsigned_abs().into()),
+            failed_errno: stats
+                .failed
+                .map_or(0, |number| number.unsigned_abs().into()),
         }
     }
 }

@@ -155,7 +155,10 @@ impl<'a> Case<'a> {
                     .map(|(key, value)| format!(" {} {}", hex(key.as_bytes()), self.stored(value)));
                 let tags = words(step, "tags");
                 let count = tags.split_whitespace().count();
-                format!("set_many {ttl} {count}{tags}{}", entries.collect::<String>())
+                format!(
+                    "set_many {ttl} {count}{tags}{}",
+                    entries.collect::<String>()
+                )
             }
             "keys" => "keys .".to_string(),
             "prefix_keys" => format!("keys {}", word("prefix")),
