@@ -210,8 +210,10 @@ apart(fn() => same('xyzzy', (new Table($home))['late']));
 
 /* Damaged files. */
 Names::remove($home);
-die_after(fn(Table $t) => $t->setMultiple(['a' => 'xyzzy', 'b' => 1]), $home,
-    ['durable' => 'commit']);
+die_after(function (Table $t) {
+    $t['a'] = 'xyzzy';
+    $t['b'] = 1;
+}, $home, ['durable' => 'commit']);
 lose_memory();
 foreach (glob("$home/journal-*") as $file) {
     file_put_contents($file, str_replace('xyzzy', 'XYZZY', file_get_contents($file)));

@@ -225,7 +225,7 @@ class CasesRunner
 
   def call_durability(_step)
     policy = @table.durability
-    policy.is_a?(Symbol) ? policy.to_s : policy
+    policy.is_a?(Symbol) ? policy.to_s.encode('UTF-8') : policy
   end
 
   def call_sync(_step)

@@ -149,7 +149,7 @@ class DurableTest < TavolaTest
     open(:os) do |one|
       assert_equal :os, one.durability
       open(:commit) { |strict| assert_equal :commit, strict.durability }
-      Tavola.open_read_only(home) { |reader| assert_nil reader.durability }
+      Tavola::Table.open_read_only(home) { |reader| assert_nil reader.durability }
     end
     killed_after { open(:commit)['k'] = 1 }
     Tavola.open(home) { |one| assert_equal 1, one['k'] }
