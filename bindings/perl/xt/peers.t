@@ -49,7 +49,9 @@ sub outcome {
 sub say_failed {
     my ($name, $became) = @_;
     diag("$name: not ok $_") for @{ $became->{names} };
-    diag(substr $became->{errors}, -4000) if $became->{errors} =~ /\S/;
+    # Without the names of the methods that run.
+    my $errors = $became->{errors} =~ s/^#(?: *| \w+(?:::\w+)*->\w+)\n//gmr;
+    diag(substr $errors, -4000) if $errors =~ /\S/;
     return;
 }
 

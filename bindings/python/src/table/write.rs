@@ -33,7 +33,7 @@ pub struct Given<'a> {
 
 impl Given<'_> {
     /// Returns it as a write under a condition.
-    pub fn write(&self, py: Python<'_>, condition: Condition) -> Write<'_> {
+    pub fn write<'w>(&'w self, py: Python<'w>, condition: Condition) -> Write<'w> {
         Write {
             key: self.key,
             value: self.encoded.as_slice(py),
