@@ -273,12 +273,12 @@ pub unsafe extern "C" fn tavola_set_many_tagged(
     })
 }
 
-/// Removes many keys, in order. `removed`, which may be NULL, gets how many of them existed; after an
-/// error, how many it has removed.
+/// Removes many keys, in order. `removed`, which may be NULL, gets how many of them existed; after
+/// an error, how many it has removed.
 ///
 /// # Errors
-/// As `tavola_remove`, except `TAVOLA_NOT_FOUND`; the keys before the one that failed are removed. If a key is NULL and
-/// its length is not 0, no key is removed.
+/// As `tavola_remove`, except `TAVOLA_NOT_FOUND`; the keys before the one that failed are removed.
+/// If a key is NULL and its length is not 0, no key is removed.
 ///
 /// # Concurrency
 /// Each key is removed as by `tavola_remove`. Other processes may miss some of them before the

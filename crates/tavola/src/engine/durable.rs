@@ -147,7 +147,7 @@ impl Core {
     }
 }
 
-/// A batch that runs, and the one around it, which goes on when it is dropped.
+/// A batch that runs. It has the one around it, which is the thread's again when it is dropped.
 struct RunningBatch(Batch);
 
 impl RunningBatch {
