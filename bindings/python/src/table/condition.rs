@@ -144,7 +144,7 @@ impl Table {
             return Err(bad_option(key.py(), "token", why));
         };
         let condition = Condition::Is(CasToken(token));
-        let stored = self.store_object((key, value), ttl, tags, condition)?;
+        let stored = self.store_object(key, value, ttl, tags, condition)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 

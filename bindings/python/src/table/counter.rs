@@ -104,7 +104,8 @@ impl Table {
 
     fn change_of<'a>(
         key: &'a Bound<'_, PyAny>,
-        (by, initial): (i64, i64),
+        by: i64,
+        initial: i64,
         ttl: Option<&Bound<'_, PyAny>>,
         removes_zero: bool,
     ) -> PyResult<Change<'a>> {
@@ -139,7 +140,7 @@ impl Table {
         ttl: Option<&Bound<'_, PyAny>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
+        let change = Self::change_of(key, by, initial, ttl, remove_zero)?;
         self.count(key.py(), &change)
     }
 
@@ -159,7 +160,7 @@ impl Table {
         remove_zero: bool,
     ) -> PyResult<i64> {
         let by = negated(key.py(), by)?;
-        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
+        let change = Self::change_of(key, by, initial, ttl, remove_zero)?;
         self.count(key.py(), &change)
     }
 }

@@ -118,7 +118,8 @@ impl Transaction {
     /// whether it was set.
     fn store(
         &self,
-        (key, value): (Object<'_, '_>, Object<'_, '_>),
+        key: Object<'_, '_>,
+        value: Object<'_, '_>,
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
         wanted: Option<bool>,
@@ -143,7 +144,8 @@ impl Transaction {
     fn count(
         &self,
         key: Object<'_, '_>,
-        (by, initial): (i64, i64),
+        by: i64,
+        initial: i64,
         ttl: Option<Object<'_, '_>>,
         removes_zero: bool,
     ) -> PyResult<i64> {
@@ -228,7 +230,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<()> {
-        self.store((key, value), ttl, tags, None).map(|_| ())
+        self.store(key, value, ttl, tags, None).map(|_| ())
     }
 
     /// Set a key only if it is missing. Return whether it was set.
@@ -245,7 +247,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        self.store((key, value), ttl, tags, Some(false))
+        self.store(key, value, ttl, tags, Some(false))
     }
 
     /// Set a key only if it exists. Return whether it was set.
@@ -262,7 +264,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        self.store((key, value), ttl, tags, Some(true))
+        self.store(key, value, ttl, tags, Some(true))
     }
 
     /// Append ``str`` or ``bytes`` to the value of a key, whose kind does not change. Return false
@@ -327,7 +329,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        self.count(key, (by, initial), ttl, remove_zero)
+        self.count(key, by, initial, ttl, remove_zero)
     }
 
     /// Subtract from a counter and return the result, which may be negative; as :meth:`incr`.
@@ -346,7 +348,7 @@ impl Transaction {
         remove_zero: bool,
     ) -> PyResult<i64> {
         let by = negated(key.py(), by)?;
-        self.count(key, (by, initial), ttl, remove_zero)
+        self.count(key, by, initial, ttl, remove_zero)
     }
 
     /// Return a savepoint: :meth:`roll_back_to` undoes the changes after it.
@@ -411,7 +413,7 @@ impl Transaction {
     }
 
     fn __setitem__(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<()> {
-        self.store((key, value), None, None, None).map(|_| ())
+        self.store(key, value, None, None, None).map(|_| ())
     }
 
     fn __delitem__(&self, key: Object<'_, '_>) -> PyResult<()> {

@@ -72,7 +72,8 @@ impl Table {
     /// Stores an object with attributes; returns whether the condition held.
     pub fn store_object(
         &self,
-        (key, value): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
         ttl: Option<&Bound<'_, PyAny>>,
         tags: Option<&Bound<'_, PyAny>>,
         condition: Condition,
@@ -127,7 +128,7 @@ impl Table {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        let stored = self.store_object((key, value), ttl, tags, Condition::Absent)?;
+        let stored = self.store_object(key, value, ttl, tags, Condition::Absent)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 
@@ -145,7 +146,7 @@ impl Table {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        let stored = self.store_object((key, value), ttl, tags, Condition::Present)?;
+        let stored = self.store_object(key, value, ttl, tags, Condition::Present)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 
