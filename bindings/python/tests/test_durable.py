@@ -55,6 +55,16 @@ def die_after(change, home, **options):
     reap(forked(child), 9)
 
 
+def test_lists_name_the_directory_and_not_the_memory(home):
+    with tavola.open(home, durable="os"), tavola.open("plain"):
+        assert sorted(tavola.list_tables()) == sorted([str(home), "plain"])
+        (memory,) = pathlib.Path(os.environ["TAVOLA_DIR"]).glob("durable-*")
+        with pytest.raises(ValueError, match="name that instead"):
+            tavola.remove(memory)
+        for name in tavola.list_tables():
+            tavola.find(name).close()
+
+
 def test_all_that_another_process_wrote_comes_back(home):
     finish(start("""if True:
         import sys, tavola
