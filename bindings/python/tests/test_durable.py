@@ -82,6 +82,16 @@ def test_the_policy_of_a_handle(home):
             assert reader.is_durable and reader.durability is None
 
 
+def test_lists_name_the_directory_and_not_the_memory(home):
+    with tavola.open(home, durable="os"), tavola.open("plain"):
+        assert sorted(tavola.list_tables()) == sorted([str(home), "plain"])
+        (memory,) = pathlib.Path(os.environ["TAVOLA_DIR"]).glob("durable-*")
+        with pytest.raises(ValueError, match="name that instead"):
+            tavola.remove(memory)
+        for name in tavola.list_tables():
+            tavola.find(name).close()
+
+
 def test_all_that_another_process_wrote_comes_back(home):
     finish(start("""if True:
         import sys, tavola

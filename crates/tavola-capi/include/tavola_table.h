@@ -1283,6 +1283,7 @@ tavola_status tavola_clear(const struct tavola_table *table);
 //
 // # Errors
 // `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
+// `TAVOLA_ERR_BAD_OPTION`: it is the memory of a durable table, which stays, too.
 // `TAVOLA_ERR_PERMISSION`: also for the table of another user in a directory where everybody may
 // create files.
 tavola_status tavola_names_remove(const char *name);
@@ -1502,8 +1503,9 @@ tavola_status tavola_names_directory(struct tavola_buffer *path);
 // control characters.
 tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path);
 
-// Calls `each` with the path of each table in the directory, sorted by name. It includes tables
-// that this process must not read; to open them returns the reason.
+// Calls `each` with the path of each table in the directory, sorted. It includes tables that this
+// process must not read; to open them returns the reason. A durable table whose memory is in the
+// directory is listed by the path of its own directory.
 //
 // # Errors
 // `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.

@@ -1,5 +1,7 @@
 // Durable tables: they are there again after their memory is gone.
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,11 +22,49 @@ static tavola_table *open_as(const char *home, int32_t durable) {
   return table;
 }
 
+// Calls a function with the path of the memory of each durable table.
+static void each_memory(void (*work)(const char *path)) {
+  char directory[2048], path[4096];
+  tavola_buffer buffer = TAVOLA_BUFFER(directory, sizeof directory);
+  CHECK_IS(TAVOLA_OK, tavola_names_directory(&buffer));
+  DIR *opened = opendir(directory);
+  CHECK(opened != NULL);
+  for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
+    if (strncmp(entry->d_name, "durable-", 8) != 0) continue;
+    snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+    work(path);
+  }
+  closedir(opened);
+}
+
+static void unlink_path(const char *path) { CHECK(unlink(path) == 0); }
+
 // Removes the memory of the table, as a restart of the machine does.
-static void unlink_memory(void *user, const char *path, size_t len) {
-  (void)user;
+static void lose_memory(void) { each_memory(unlink_path); }
+
+static void refuse_removal(const char *path) {
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_names_remove(path));
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_names_rename(path, "other"));
+}
+
+static void find_home(void *user, const char *path, size_t len) {
   (void)len;
-  if (strstr(path, "/durable-") != NULL) CHECK(unlink(path) == 0);
+  CHECK(strstr(path, "/durable-") == NULL);
+  int *found = ((void **)user)[0];
+  *found += strcmp(path, ((char **)user)[1]) == 0;
+}
+
+// The table is listed by its own directory, and its memory is none of the tables.
+static void is_listed(const char *home) {
+  int found = 0;
+  const void *user[] = {&found, home};
+  tavola_table *table = open_as(home, TAVOLA_DURABLE_OS);
+  CHECK_IS(TAVOLA_OK, tavola_names_list(find_home, user));
+  CHECK(found == 1);
+  each_memory(refuse_removal);
+  CHECK_IS(TAVOLA_OK, set(table, "alice", "1"));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove(home));
 }
 
 static void comes_back(const char *home, int32_t durable) {
@@ -44,7 +84,7 @@ static void comes_back(const char *home, int32_t durable) {
   CHECK_IS(TAVOLA_OK, set(table, "bob", "2"));
   CHECK_IS(TAVOLA_OK, tavola_sync(table));
   tavola_close(table);
-  CHECK_IS(TAVOLA_OK, tavola_names_list(unlink_memory, NULL));
+  lose_memory();
   CHECK_IS(TAVOLA_OK, tavola_open_existing(home, NULL, &table));
   CHECK(has(table, "alice", "1") && has(table, "bob", "2"));
   tavola_close(table);
@@ -137,7 +177,7 @@ static void damage(const char *home) {
   tavola_table *table = open_as(home, TAVOLA_DURABLE_COMMIT);
   for (int i = 0; i < 3; i++) CHECK_IS(TAVOLA_OK, set(table, "alice", "1"));
   tavola_close(table);
-  CHECK_IS(TAVOLA_OK, tavola_names_list(unlink_memory, NULL));
+  lose_memory();
   snprintf(file, sizeof file, "%s/journal-0000000000000002", home);
   FILE *journal = fopen(file, "r+");
   CHECK(journal != NULL && fseek(journal, 4096 + 40, SEEK_SET) == 0);
@@ -156,6 +196,7 @@ int main(void) {
   comes_back(home, TAVOLA_DURABLE_OS);
   waits_once(home);
   policies(home);
+  is_listed(home);
   limits(home);
   damage(home);
   CHECK_IS(TAVOLA_OK, tavola_open("volatile", NULL, &volatile_table));

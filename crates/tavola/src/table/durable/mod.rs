@@ -2,6 +2,7 @@
 //! is gone.
 
 mod keeper;
+mod memory;
 mod open;
 mod progress;
 mod rebuild;
@@ -14,6 +15,7 @@ mod stats;
 pub(crate) mod tests;
 mod verify;
 
+pub(super) use memory::{home_of_memory, refuse_memory};
 pub(super) use open::{find_home, is_home};
 pub use progress::on_rebuild;
 pub(super) use remove::remove_home;
