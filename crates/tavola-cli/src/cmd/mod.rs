@@ -7,6 +7,7 @@ pub mod append;
 pub mod batch;
 pub mod bench;
 pub mod cas;
+pub mod cdb;
 pub mod check;
 pub mod clear;
 pub mod compact;
