@@ -46,6 +46,11 @@ pub enum Error {
         /// The file that was to be made.
         path: PathBuf,
     },
+    /// The key or the value is too long for the frozen format.
+    TooLong {
+        /// The file that was to be made.
+        path: PathBuf,
+    },
     /// The writer failed before; its file cannot be finished.
     Failed {
         /// The file that was to be made.
@@ -101,6 +106,11 @@ impl fmt::Display for Error {
             Error::Full { path } => write!(
                 f,
                 "{} would be larger than 4 GiB, the limit of cdb files; use the 64-bit format",
+                path.display()
+            ),
+            Error::TooLong { path } => write!(
+                f,
+                "a record of {} is too long; keys have at most 16 MiB, values less than 1 TiB",
                 path.display()
             ),
             Error::Failed { path } => write!(

@@ -7,6 +7,9 @@
 //!   djbdns and others read and write it.
 //! - [`Format::Cdb64`] and [`Format::Cdb64Long`]: the same with numbers of 64 bits.
 //!
+//! - [`Frozen`]: a format of this project, for files of any size. It takes half the room of a cdb
+//!   file for small records, is read faster, and has checksums.
+//!
 //! # Write and read
 //!
 //! ```
@@ -48,6 +51,7 @@
 //! - `map`: the bytes of a file, and reads of them that cannot go wrong
 //! - `output`: a new file in the place of an old one
 //! - `cdb`: the cdb formats: reading, writing, and both as a stream
+//! - `frozen`: the frozen format
 //! - `follow`: open files that follow a replaced one
 //!
 //! [TinyCDB]: https://www.corpit.ru/mjt/tinycdb.html
@@ -60,6 +64,8 @@ mod cdb;
 mod error;
 #[forbid(unsafe_code)]
 mod follow;
+#[forbid(unsafe_code)]
+mod frozen;
 mod map;
 #[forbid(unsafe_code)]
 mod output;
@@ -70,6 +76,9 @@ pub use cdb::writer::{Put, Writer, WriterOptions};
 pub use cdb::{Format, hash};
 pub use error::{Error, Result};
 pub use follow::{Followed, Reopen};
+pub use frozen::head::format_tables;
+pub use frozen::reader::{Frozen, FrozenRecords};
+pub use frozen::writer::{FrozenOptions, FrozenWriter, Keep};
 pub use map::Span;
 
 /// The programs of the guide.

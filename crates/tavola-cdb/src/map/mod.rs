@@ -230,6 +230,33 @@ impl Map {
         Some(read.0)
     }
 
+    /// Loads a byte, once. Returns `None` if it is not inside.
+    #[inline]
+    pub(crate) fn byte_at(&self, at: u64) -> Option<u8> {
+        self.number::<u8>(at)
+    }
+
+    /// Begins to fetch bytes into the cache, if they are inside.
+    #[inline]
+    pub(crate) fn prefetch(&self, at: u64, bytes: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            const LINE: u64 = 64;
+            let mut line = at & !(LINE - 1);
+            while line < at.saturating_add(bytes) && line < self.bytes as u64 {
+                // SAFETY: the address is inside (MAP-1), and nothing that the program sees is read.
+                unsafe {
+                    let place = self.start.as_ptr().add(line as usize);
+                    _mm_prefetch::<_MM_HINT_T0>(place.cast());
+                }
+                line += LINE;
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (at, bytes);
+    }
+
     /// Loads a number, once. Returns `None` if it is not inside.
     #[inline]
     pub(crate) fn u64_at(&self, at: u64) -> Option<u64> {
@@ -298,6 +325,7 @@ mod tests {
             let end = bytes as u64;
             assert_eq!(map.u64_at(end - 8), Some(0x0707_0707_0707_0707));
             assert_eq!(map.u64_at(end - 7), None);
+            assert_eq!((map.byte_at(end - 1), map.byte_at(end)), (Some(7), None));
             assert_eq!(map.u64_at(u64::MAX), None);
             assert!(map.span(end, 0).unwrap().is_empty());
             assert!(map.span(end - 1, 2).is_none());

@@ -29,6 +29,21 @@ impl<'a> Span<'a> {
         self.bytes == 0
     }
 
+    /// Returns the first bytes and the others.
+    #[inline]
+    pub(crate) fn split_at(self, bytes: u64) -> (Span<'a>, Span<'a>) {
+        let first = Span {
+            bytes: self.bytes.min(bytes as usize),
+            ..self
+        };
+        let rest = Span {
+            at: self.at + first.bytes,
+            bytes: self.bytes - first.bytes,
+            ..self
+        };
+        (first, rest)
+    }
+
     /// Returns where the bytes begin, counted from the beginning of the file.
     pub fn position(&self) -> u64 {
         self.at as u64
