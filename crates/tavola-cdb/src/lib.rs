@@ -52,6 +52,7 @@
 //! - `output`: a new file in the place of an old one
 //! - `cdb`: the cdb formats: reading, writing, and both as a stream
 //! - `frozen`: the frozen format
+//! - `constant`: a file of any of the formats
 //! - `follow`: open files that follow a replaced one
 //!
 //! [TinyCDB]: https://www.corpit.ru/mjt/tinycdb.html
@@ -60,6 +61,8 @@
 
 #[forbid(unsafe_code)]
 mod cdb;
+#[forbid(unsafe_code)]
+mod constant;
 #[forbid(unsafe_code)]
 mod error;
 #[forbid(unsafe_code)]
@@ -74,6 +77,7 @@ pub use cdb::reader::{Cdb, Find, Record, Records};
 pub use cdb::stream::{Slots, Stream};
 pub use cdb::writer::{Put, Writer, WriterOptions};
 pub use cdb::{Format, hash};
+pub use constant::{Constant, ConstantRecords};
 pub use error::{Error, Result};
 pub use follow::{Followed, Reopen};
 pub use frozen::head::format_tables;

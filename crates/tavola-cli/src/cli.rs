@@ -87,6 +87,8 @@ pub enum Command {
     Copy(cmd::copy::Args),
     Migrate(cmd::migrate::Args),
     Dump(cmd::dump::Args),
+    Freeze(cmd::freeze::Args),
+    Thaw(cmd::thaw::Args),
     Cdb(cmd::cdb::Args),
     Load(cmd::load::Args),
     Save(cmd::save::Args),
@@ -155,6 +157,8 @@ impl Command {
             Command::Copy(args) => cmd::copy::run(args),
             Command::Migrate(args) => cmd::migrate::run(args),
             Command::Dump(args) => cmd::dump::run(args),
+            Command::Freeze(args) => cmd::freeze::run(args),
+            Command::Thaw(args) => cmd::thaw::run(args),
             Command::Cdb(args) => cmd::cdb::run(args),
             Command::Load(args) => cmd::load::run(args),
             Command::Save(args) => cmd::save::run(args),
@@ -230,7 +234,9 @@ const GROUPS: [(&str, &[&str]); 10] = [
     ("Over sockets", &["serve", "memcached"]),
     (
         "In and out",
-        &["copy", "migrate", "dump", "load", "save", "restore", "cdb"],
+        &[
+            "copy", "migrate", "dump", "load", "save", "restore", "freeze", "thaw", "cdb",
+        ],
     ),
     ("Locks, queues, logs", &["lock", "queue", "log"]),
     ("Care", &["check", "compact", "maintain", "doctor", "bench"]),

@@ -49,7 +49,7 @@ impl Cdb {
         Cdb::of(Map::open(path.as_ref())?, format)
     }
 
-    fn of(map: Map, format: Format) -> Result<Cdb> {
+    pub(crate) fn of(map: Map, format: Format) -> Result<Cdb> {
         let head = Head::read(&map, format)?;
         Ok(Cdb { map, format, head })
     }

@@ -281,3 +281,92 @@ fn wrong_arguments_are_explained() {
     }
     assert!(!Path::new("file").exists());
 }
+
+/// A table that is frozen and thawed is as before, in each format, and `cdb` reads the file.
+#[test]
+fn a_table_is_frozen_and_thawed() {
+    let shell = Shell::new();
+    let table = tavola::Table::open(shell.path().join("words")).unwrap();
+    for n in 0..2000u32 {
+        table
+            .set(n.to_le_bytes(), vec![n as u8; n as usize % 300])
+            .unwrap();
+    }
+    table.set("one", "Hello").unwrap();
+    for (name, extra) in [
+        ("words.frozen", None),
+        ("words.cdb", None),
+        ("words", Some("cdb64")),
+    ] {
+        let file = shell.path().join(format!(".{name}"));
+        let path = file.to_str().unwrap();
+        let format = extra.map(|format| format!("--format={format}"));
+        let args = ["freeze", "words", path]
+            .into_iter()
+            .chain(format.as_deref());
+        let ran = shell.run(args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        if name.ends_with("cdb") {
+            let query = Command::new("cdb")
+                .args(["-q", path, "one"])
+                .output()
+                .unwrap();
+            assert_eq!(query.stdout, b"Hello");
+        }
+        let back = format!("back-{}", name.replace('.', "-"));
+        shell.run(["thaw", path, &back]).ok();
+        let back = tavola::Table::open(shell.path().join(back)).unwrap();
+        assert_eq!(back.len().unwrap(), 2001);
+        for n in 0..2000u32 {
+            let value = back.get(n.to_le_bytes()).unwrap();
+            assert_eq!(value, Some(vec![n as u8; n as usize % 300]));
+        }
+        assert_eq!(back.get("one").unwrap().as_deref(), Some(&b"Hello"[..]));
+    }
+}
+
+#[test]
+fn what_constant_files_do_not_have_is_reported() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "a", "1", "--ttl", "1h"]).ok();
+    shell.run(["set", "t", "b", "2", "--flags", "3"]).ok();
+    shell.run(["set", "t", "c", "3", "--tag", "red"]).ok();
+    shell.run(["set", "t", "d", "4"]).ok();
+    let file = shell.path().join(".t.frozen");
+    let path = file.to_str().unwrap();
+    let ran = shell.run(["freeze", "t", path]);
+    assert!(ran.code == 0 && ran.err.contains("3 keys"), "{}", ran.err);
+
+    // A damaged file is refused, and none is left of one that cannot be written.
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[60] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    let refused = shell.run(["thaw", path, "back"]).error();
+    assert!(refused.contains("checksum"), "{refused}");
+    let refused = shell.run(["freeze", "t", "/missing/t.frozen"]).error();
+    assert!(refused.contains("/missing"), "{refused}");
+    let refused = shell.run(["thaw", "/dev/null", "back"]).error();
+    assert!(refused.contains("not a regular file"), "{refused}");
+}
+
+/// The table has what a search in the file finds: of several records the first.
+#[test]
+fn of_several_records_the_first_is_thawed() {
+    let shell = Shell::new();
+    let file = shell.path().join(".file.cdb");
+    let path = file.to_str().unwrap();
+    shell
+        .feed(["cdb", "-c", "-m", path], b"key one\nkey two\nother x\n")
+        .ok();
+    shell.run(["thaw", path, "t"]).ok();
+    assert_eq!(shell.run(["get", "t", "key"]).ok(), b"one");
+    shell
+        .feed(
+            ["cdb", "-c", "-m", "-0", path],
+            b"key one\nother x\nkey two\n",
+        )
+        .ok();
+    shell.run(["thaw", path, "u"]).ok();
+    assert_eq!(shell.run(["get", "u", "key"]).ok(), b"two");
+    assert_eq!(shell.run(["count", "u"]).ok(), b"2\n");
+}

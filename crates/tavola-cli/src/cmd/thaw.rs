@@ -1,0 +1,62 @@
+//! `tavola thaw`: the records of a constant file in a table.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tavola_cdb::Constant;
+
+use crate::args::TableArg;
+use crate::error::CliError;
+use crate::rights::RightsArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  tavola thaw ./words.frozen words
+  tavola thaw /etc/aliases.cdb aliases
+
+Creates the table if it is missing; an existing key gets the new value. The format is that
+of 'tavola freeze' or a cdb file of 32 or 64 bits, and is found out. If a cdb file has
+several records of a key, the table has the first one, as a search in the file finds it.
+If the file is damaged, the exit code is 2; the records before that place stay in the
+table.";
+
+/// Set all keys of a constant file in a table
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The file to read
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    table: TableArg,
+    #[command(flatten)]
+    rights: RightsArgs,
+}
+
+pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    let file = Constant::open(&args.file)?;
+    let table = args.table.keys_or_create_with(args.rights)?;
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    for record in file.records() {
+        let record = record?;
+        key.clear();
+        record.key.append_to(&mut key)?;
+        if is_hidden(&file, &key, record.key.position())? {
+            continue;
+        }
+        value.clear();
+        record.value.append_to(&mut value)?;
+        table.set(&key, &value)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether a search for the key does not find the record at this place: it finds an earlier
+/// one, or the record was replaced.
+fn is_hidden(file: &Constant, key: &[u8], place: u64) -> Result<bool, CliError> {
+    let Constant::Cdb(cdb) = file else {
+        return Ok(false);
+    };
+    let found = cdb.find(key).next().transpose()?;
+    Ok(found.is_none_or(|found| found.key.position() != place))
+}
