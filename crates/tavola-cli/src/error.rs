@@ -96,12 +96,10 @@ impl fmt::Display for CliError {
                     "the {wanted} is missing: give it as an argument, in a file, or through a pipe"
                 )
             }
-            CliError::BadKey { notation, text } => {
-                write!(
-                    f,
-                    "'{text}' is not {notation}; encode the key, or leave out --{notation}"
-                )
-            }
+            CliError::BadKey { notation, text } => write!(
+                f,
+                "'{text}' is not {notation}; encode the key, or leave out --{notation}"
+            ),
             CliError::BinaryToTerminal => f.write_str(
                 "a binary dump cannot be written to a terminal; name a file or use a \
                     pipe",

@@ -8,8 +8,9 @@
 //! - **MAP-2** A read of a page that the file lost returns zeros (see `guard`), and the next
 //!   [`Map::check`] fails. Bytes are only handed out after such a check.
 //! - **MAP-3** If a file is cut within its last page, the kernel sends no signal, and zeros are
-//!   read. The last byte that is not zero when the file is opened is the *sentinel*: if the cut is
-//!   before it, it reads as 0, and the check fails. If the cut is behind it, zeros are right.
+//!   read. The last byte of that page that is not zero when the file is opened is the *sentinel*: if
+//!   the cut is before it, it reads as 0, and the check fails. If the cut is behind it, zeros are
+//!   right. If the cut is before the last page, reading the sentinel is MAP-2.
 //!
 //! Small files are copied: that costs less than a mapping.
 
@@ -29,6 +30,8 @@ pub use span::Span;
 
 /// Files up to this length are copied.
 const COPIED_BYTES: u64 = 32 << 10;
+/// The smallest page. A larger one is cut at the same places.
+const PAGE_BYTES: usize = 4096;
 
 /// The bytes of a file.
 pub(crate) struct Map {
@@ -163,8 +166,10 @@ impl Map {
     }
 
     fn set_sentinel(&mut self) {
-        let last = (0..self.bytes).rev().find(|at| self.byte(*at) != 0);
-        self.sentinel_at = last.unwrap_or(0);
+        let end = self.bytes - 1;
+        let last_page = end / PAGE_BYTES * PAGE_BYTES;
+        let last = (last_page..=end).rev().find(|at| self.byte(*at) != 0);
+        self.sentinel_at = last.unwrap_or(end);
         self.sentinel = self.byte(self.sentinel_at);
     }
 
@@ -370,6 +375,17 @@ mod tests {
         shorten(&path, 99_500);
         assert_eq!(map.span(0, 100_000).unwrap().to_vec().unwrap(), whole);
         shorten(&path, 98_999);
+        assert!(map.check().is_err());
+    }
+
+    /// A file that is a hole for the most part is not read when it is opened.
+    #[test]
+    fn a_large_hole_is_opened_at_once() {
+        let (_dir, path) = file(&[1]);
+        shorten(&path, 1 << 40);
+        let map = Map::open(&path).unwrap();
+        assert_eq!((map.len(), map.byte_at(0)), (1 << 40, Some(1)));
+        shorten(&path, 1 << 39);
         assert!(map.check().is_err());
     }
 

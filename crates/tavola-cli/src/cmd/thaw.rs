@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use tavola_cdb::Constant;
 
 use crate::args::TableArg;
+use crate::constant;
 use crate::error::CliError;
 use crate::rights::RightsArgs;
 
@@ -36,27 +37,9 @@ pub struct Args {
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let file = Constant::open(&args.file)?;
     let table = args.table.keys_or_create_with(args.rights)?;
-    let (mut key, mut value) = (Vec::new(), Vec::new());
-    for record in file.records() {
-        let record = record?;
-        key.clear();
-        record.key.append_to(&mut key)?;
-        if is_hidden(&file, &key, record.key.position())? {
-            continue;
-        }
-        value.clear();
-        record.value.append_to(&mut value)?;
-        table.set(&key, &value)?;
-    }
+    constant::each(&file, |key, value| {
+        table.set(key, value)?;
+        Ok(true)
+    })?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns whether a search for the key does not find the record at this place: it finds an earlier
-/// one, or the record was replaced.
-fn is_hidden(file: &Constant, key: &[u8], place: u64) -> Result<bool, CliError> {
-    let Constant::Cdb(cdb) = file else {
-        return Ok(false);
-    };
-    let found = cdb.find(key).next().transpose()?;
-    Ok(found.is_none_or(|found| found.key.position() != place))
 }

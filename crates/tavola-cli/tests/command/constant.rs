@@ -370,3 +370,60 @@ fn of_several_records_the_first_is_thawed() {
     assert_eq!(shell.run(["get", "u", "key"]).ok(), b"two");
     assert_eq!(shell.run(["count", "u"]).ok(), b"2\n");
 }
+
+/// `get`, `ls`, `stat` and `dump` take the path of a constant file in the place of a table.
+#[test]
+fn commands_that_read_take_constant_files() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "one", "Hello"]).ok();
+    shell.run(["set", "t", "two", "Hi"]).ok();
+    for name in ["t.frozen", "t.cdb"] {
+        let file = shell.path().join(format!(".{name}"));
+        let path = file.to_str().unwrap();
+        shell.run(["freeze", "t", path]).ok();
+        assert_eq!(shell.run(["get", path, "one"]).ok(), b"Hello");
+        assert_eq!(
+            shell
+                .run(["get", path, "one", "--start", "1", "--max", "2"])
+                .ok(),
+            b"el"
+        );
+        let many = shell.run(["get", path, "two", "three", "one"]);
+        assert_eq!(
+            (many.code, &many.out[..]),
+            (1, &b"Hi\n(missing)\nHello\n"[..])
+        );
+        let json = shell.run(["get", path, "two", "--json"]).ok();
+        assert_eq!(json, b"{\"key\":\"two\",\"value\":\"Hi\"}\n");
+        assert!(
+            shell
+                .run(["get", path, "one", "--token"])
+                .error()
+                .contains("no tokens")
+        );
+        assert_eq!(shell.run(["ls", path, "t"]).ok(), b"two\n");
+        assert_eq!(shell.run(["ls", path, "--count"]).ok(), b"2\n");
+        assert_eq!(
+            shell.run(["ls", path, "one", "--long"]).ok(),
+            b"5\t-\t0\tone\n"
+        );
+        assert_eq!(
+            shell.run(["ls", path, "--limit", "1", "--count"]).ok(),
+            b"1\n"
+        );
+        let stat = String::from_utf8(shell.run(["stat", path]).ok()).unwrap();
+        assert!(
+            stat.contains("constant file") && stat.contains("records       2"),
+            "{stat}"
+        );
+        let stat = String::from_utf8(shell.run(["stat", path, "--json"]).ok()).unwrap();
+        assert!(stat.contains("\"keys\":2"), "{stat}");
+        let dumped = shell.run(["dump", path, "--format", "tsv"]).ok();
+        let mut lines: Vec<&[u8]> = dumped.split(|byte| *byte == b'\n').collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [&b""[..], b"one\tHello", b"two\tHi"]);
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..whole.len() - 1]).unwrap();
+        assert!(!shell.run(["get", path, "one"]).error().is_empty());
+    }
+}
