@@ -8,9 +8,9 @@
 //! - **MAP-2** A read of a page that the file lost returns zeros (see `guard`), and the next
 //!   [`Map::check`] fails. Bytes are only handed out after such a check.
 //! - **MAP-3** If a file is cut within its last page, the kernel sends no signal, and zeros are
-//!   read. The last byte of that page that is not zero when the file is opened is the *sentinel*: if
-//!   the cut is before it, it reads as 0, and the check fails. If the cut is behind it, zeros are
-//!   right. If the cut is before the last page, reading the sentinel is MAP-2.
+//!   read. The last byte of that page that is not zero when the file is opened is the *sentinel*.
+//!   If the cut is before it, it reads as 0, and the check fails. If the cut is behind it, zeros
+//!   are right. If the cut is before the last page, reading the sentinel is MAP-2.
 //!
 //! Small files are copied: that costs less than a mapping.
 
