@@ -119,7 +119,11 @@ fn programs_in_rust_run() {
             .env("TAVOLA_DIR", tables_in(directory.path())),
     );
     let out = String::from_utf8_lossy(&ran.stdout);
-    let pages = pages().into_iter().map(|page| read(&page));
+    // The programs of that page use another crate, whose examples they are.
+    let pages = pages()
+        .into_iter()
+        .filter(|page| !page.ends_with("constant-files.md"));
+    let pages = pages.map(|page| read(&page));
     let count: usize = pages.map(|page| blocks(&page, "rust").len()).sum();
     assert!(count > 0 && !out.contains("- compile"), "{out}");
     let all_passed = format!("test result: ok. {count} passed; 0 failed; 0 ignored");
