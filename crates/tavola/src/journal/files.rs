@@ -30,8 +30,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) const FILE_HEAD: u64 = 4096;
 /// `TavolaJN`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaJN");
-/// Bytes written by one call, and files that a process keeps open.
-const CHUNK: u64 = 1 << 20;
+/// Bytes written by one call: copied out of the ring, they are still in the processor's caches when
+/// the kernel copies them.
+const CHUNK: u64 = 64 << 10;
+/// Zeroes written by one call.
+const ZEROES: u64 = 1 << 20;
+/// Files that a process keeps open.
 const KEPT: usize = 4;
 /// The state of a journal whose table lives on in other memory: not the number of an error.
 pub(super) const RETIRED: u64 = 1 << 32;
@@ -127,10 +131,10 @@ pub(crate) fn create_file(
 }
 
 fn write_zeroes(file: &dyn DiskFile, segment: u64) -> io::Result<()> {
-    let zeroes = vec![0; CHUNK.min(segment) as usize];
+    let zeroes = vec![0; ZEROES.min(segment) as usize];
     let mut at = FILE_HEAD;
     while at < FILE_HEAD + segment {
-        let len = (FILE_HEAD + segment - at).min(CHUNK);
+        let len = (FILE_HEAD + segment - at).min(ZEROES);
         file.write_all_at(&zeroes[..len as usize], at)?;
         at += len;
     }
