@@ -4,6 +4,7 @@ use crate::batch::{
     Action, Batch, CountOptions, GetOptions, Outcome, Reply, Request, Sink, StoreOptions, Verb,
 };
 use crate::control::{self, Question};
+use crate::crawl;
 use crate::error::Error;
 use crate::exec;
 use crate::fleet::Fleet;
@@ -258,6 +259,22 @@ impl Client {
         self.ask_servers(Question::Stats { topic }, |reported| reported.figures)
     }
 
+    /// Calls `each` for every key of one server of the list, without the namespace; keys outside
+    /// it are left out. A key that is stored or removed meanwhile may come or not.
+    ///
+    /// The keys come while they are received. What `each` does must not take long: the server may
+    /// lose its patience.
+    ///
+    /// # Errors
+    /// [`Error`]. [`Error::Refused`] if the server cannot list its keys: it is too old, does so
+    /// for somebody else at the moment, or the connection speaks the binary protocol.
+    ///
+    /// # Panics
+    /// If there is no such server.
+    pub fn keys(&self, server: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        crawl::keys(&self.fleet, server, each)
+    }
+
     fn ask_servers<T>(
         &self,
         question: Question<'_>,
@@ -273,11 +290,7 @@ impl Client {
         options: GetOptions,
         touch: Option<i32>,
     ) -> Result<Option<Value>, Error> {
-        let action = Action::Get {
-            with_cas: options.with_cas,
-            touch,
-        };
-        let slot = self.ask_one(key, Reply::Wait, action);
+        let slot = self.ask_one(key, Reply::Wait, Action::get(options, touch));
         self.value(slot)
     }
 

@@ -38,7 +38,7 @@
 //! | `ring` | which server has a key |
 //! | `client` | the client and its calls |
 //! | `fleet` | what its handles share |
-//! | `exec`, `control` | the execution of batches; calls about servers |
+//! | `exec`, `control`, `crawl` | the execution of batches; calls about servers; their keys |
 //! | `pool`, `held` | for each server: its connections, and requests that need no answer |
 //! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
@@ -50,6 +50,7 @@ mod batch;
 mod client;
 mod conn;
 mod control;
+mod crawl;
 mod error;
 mod exec;
 mod failure;
@@ -68,5 +69,5 @@ pub use client::{CasOutcome, Client, Stat, Value};
 pub use conn::{Tls, TlsError};
 pub use error::{BuildError, Error};
 pub use options::{Builder, OnDown, Protocol};
-pub use ring::{Hash, Node, Placement, Ring, RingError};
+pub use ring::{Hash, Node, Placement, PlacementError, Ring, RingError};
 pub use server::{Server, ServerError};

@@ -4,6 +4,7 @@ mod auth;
 mod batches;
 mod calls;
 mod down;
+mod lists;
 mod process;
 mod servers;
 #[cfg(feature = "tls")]
