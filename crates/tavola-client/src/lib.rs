@@ -42,6 +42,7 @@
 //! | `pool`, `held` | for each server: its connections, and requests that need no answer |
 //! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
+//! | `table` | tables of this machine in the place of servers |
 //! | `fork` | finds out that the process was forked |
 
 #![deny(unsafe_code)]
@@ -62,6 +63,8 @@ mod pool;
 mod ring;
 mod server;
 mod spin;
+#[cfg(feature = "table")]
+mod table;
 
 pub use batch::{Batch, CountOptions, GetOptions, Initial, Outcome, Reply, Sink, StoreOptions};
 pub use client::{CasOutcome, Client, Stat, Value};

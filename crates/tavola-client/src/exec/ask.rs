@@ -95,20 +95,7 @@ fn write_meta(
     form: Form,
 ) -> Result<(), Error> {
     let base = match (&request.action, is_word) {
-        (
-            Action::Get {
-                with_cas, with_ttl, ..
-            },
-            _,
-        ) => {
-            let asked = [
-                with_cas.then_some(Flag::ReturnCas),
-                with_ttl.then_some(Flag::ReturnTtl),
-                is_word.then_some(Flag::ReturnKey),
-                form.is_quiet.then_some(Flag::Quiet),
-            ];
-            get_flags(asked)
-        }
+        (Action::Get { .. }, _) => get_flags(&request.action, is_word, form.is_quiet),
         // The answer to a key as base64 could be what another client chose.
         (Action::Touch { .. }, false) => Flags::default(),
         (Action::Count { .. }, _) => Flags::of(&[Flag::ReturnValue, Flag::ReturnKey]),
@@ -162,9 +149,24 @@ fn write_meta(
     }
 }
 
-fn get_flags(asked: [Option<Flag>; 4]) -> Flags<'static> {
+fn get_flags(action: &Action<'_>, is_word: bool, is_quiet: bool) -> Flags<'static> {
+    let is_asked = |flag| match (action, flag) {
+        (Action::Get { with_cas, .. }, Flag::ReturnCas) => *with_cas,
+        (Action::Get { with_ttl, .. }, Flag::ReturnTtl) => *with_ttl,
+        (_, Flag::ReturnKey) => is_word,
+        (_, Flag::Quiet) => is_quiet,
+        _ => false,
+    };
+    let perhaps = [
+        Flag::ReturnCas,
+        Flag::ReturnTtl,
+        Flag::ReturnKey,
+        Flag::Quiet,
+    ];
     let always = [Flag::ReturnValue, Flag::ReturnFlags];
-    let all = always.into_iter().chain(asked.into_iter().flatten());
+    let all = always
+        .into_iter()
+        .chain(perhaps.into_iter().filter(|flag| is_asked(*flag)));
     let mut flags = [Flag::ReturnValue; 6];
     for (place, flag) in flags.iter_mut().zip(all) {
         *place = flag;

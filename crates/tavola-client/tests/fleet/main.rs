@@ -7,5 +7,7 @@ mod down;
 mod lists;
 mod process;
 mod servers;
+#[cfg(feature = "table")]
+mod tables;
 #[cfg(feature = "tls")]
 mod tls;
