@@ -69,7 +69,7 @@ pub struct LinkArgs {
     tls: TlsArgs,
 }
 
-/// Who the client is. The password is never an argument, which other users could see.
+/// How the client logs in. The password is never an argument, which other users could see.
 #[derive(clap::Args)]
 struct LoginArgs {
     /// Log in as this user; the password is in --password-file or TAVOLA_MC_PASSWORD

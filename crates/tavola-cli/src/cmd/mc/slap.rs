@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::builder::RangedI64ValueParser;
 use serde_json::Map;
 use tavola_client::{Batch, Client, GetOptions, Outcome, Sink, StoreOptions};
 
@@ -15,6 +16,7 @@ use super::{complain, failure};
 use crate::error::CliError;
 use crate::output::Output;
 use crate::units::{self, count};
+use tavola_program::units::parse_count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,16 +37,16 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = units::parse_time)]
     seconds: Duration,
     /// How many threads send requests
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = threads())]
     threads: u16,
     /// How many requests are sent at once
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = batch())]
     batch: u32,
     /// How many of a hundred requests are gets
-    #[arg(long, value_name = "PERCENT", default_value_t = 90, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 90, value_parser = percent())]
     gets: u8,
     /// How many keys
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = tavola_program::units::parse_count)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = parse_count)]
     keys: u64,
     /// The bytes of a value
     #[arg(long, value_name = "SIZE", default_value = "100", value_parser = units::parse_size)]
@@ -54,6 +56,18 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     fleet: FleetArgs,
+}
+
+fn threads() -> RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=1024)
+}
+
+fn batch() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=100_000)
+}
+
+fn percent() -> RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(0..=100)
 }
 
 /// The TTL of the keys.
