@@ -8,6 +8,8 @@ use crate::crawl;
 use crate::error::Error;
 use crate::exec;
 use crate::fleet::Fleet;
+#[cfg(feature = "table")]
+use crate::near;
 use crate::options::{Builder, Settings};
 use crate::ring::{Placement, Ring};
 use crate::server::Server;
@@ -94,7 +96,7 @@ impl Client {
     /// # Panics
     /// If the sink does. Then the connections in use are closed.
     pub fn execute(&self, batch: &mut Batch<'_>, sink: &mut dyn Sink) {
-        exec::execute(&self.fleet, batch.requests(), sink);
+        self.run(batch.requests(), sink);
     }
 
     /// Sends the requests that are held because they need no answer, those of all threads, and
@@ -242,7 +244,12 @@ impl Client {
     /// Removes all keys of all servers, after so many seconds. Returns what each server answered.
     pub fn flush_all(&self, delay_s: u32) -> Vec<Result<(), Error>> {
         let question = Question::FlushAll { delay_s };
-        self.ask_servers(question, |_| ())
+        let answers = self.ask_servers(question, |_| ());
+        #[cfg(feature = "table")]
+        if let Some(near) = &self.fleet.settings.near {
+            near.clear();
+        }
+        answers
     }
 
     /// Returns the version of each server.
@@ -273,6 +280,14 @@ impl Client {
     /// If there is no such server.
     pub fn keys(&self, server: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         crawl::keys(&self.fleet, server, each)
+    }
+
+    fn run(&self, requests: &[Request<'_>], sink: &mut dyn Sink) {
+        #[cfg(feature = "table")]
+        if let Some(near) = &self.fleet.settings.near {
+            return near::execute(&self.fleet, near, requests, sink);
+        }
+        exec::execute(&self.fleet, requests, sink);
     }
 
     fn ask_servers<T>(
@@ -335,7 +350,7 @@ impl Client {
     fn ask_one(&self, key: &[u8], reply: Reply, action: Action<'_>) -> Slot {
         let mut results = Results::of(1);
         let requests = [Request { key, action, reply }];
-        exec::execute(&self.fleet, &requests, &mut results);
+        self.run(&requests, &mut results);
         results.slots.pop().unwrap_or_default()
     }
 

@@ -42,6 +42,7 @@
 //! | `pool`, `held` | for each server: its connections, and requests that need no answer |
 //! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
+//! | `near` | a local table in front of the fleet |
 //! | `table` | tables of this machine in the place of servers |
 //! | `fork` | finds out that the process was forked |
 
@@ -58,6 +59,8 @@ mod failure;
 mod fleet;
 mod fork;
 mod held;
+#[cfg(feature = "table")]
+mod near;
 mod options;
 mod pool;
 mod ring;

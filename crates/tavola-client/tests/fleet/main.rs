@@ -5,6 +5,8 @@ mod batches;
 mod calls;
 mod down;
 mod lists;
+#[cfg(feature = "table")]
+mod near;
 mod process;
 mod servers;
 #[cfg(feature = "table")]
