@@ -69,6 +69,11 @@ mod spin;
 #[cfg(feature = "table")]
 mod table;
 
+/// The programs of the page are compiled.
+#[cfg(all(doctest, feature = "table"))]
+#[doc = include_str!("../../../docs/guide/client.md")]
+struct Guide;
+
 pub use batch::{Batch, CountOptions, GetOptions, Initial, Outcome, Reply, Sink, StoreOptions};
 pub use client::{CasOutcome, Client, Stat, Value};
 #[cfg(feature = "tls")]

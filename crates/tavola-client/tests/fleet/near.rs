@@ -240,7 +240,11 @@ fn a_writer_that_is_killed_leaves_an_older_value_for_the_ttl_at_most() {
     let ttl = Duration::from_millis(200);
     let (near, far) = (place.near(ttl), place.far());
     for round in 0..12_u64 {
-        let writer = child(|| (0..).for_each(|n| set(&near, b"k", round * 1_000_000 + n)));
+        let writer = child(|| {
+            for n in round * 1_000_000..u64::MAX {
+                set(&near, b"k", n);
+            }
+        });
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(20 + 3 * round) {
             let _ = number(&near, b"k");
