@@ -275,6 +275,10 @@ fn work(
     call: &mut Call<'_, '_>,
     wait: Option<Wait>,
 ) -> Result<bool, Broken> {
+    if conn.stream.fd().is_none() {
+        // A table has its answers at once.
+        return lane.work(conn, call, Some(Wait::No));
+    }
     if wait != Some(Wait::Block) {
         return lane.work(conn, call, wait);
     }
@@ -323,7 +327,6 @@ fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> Vec<bool> {
             Link::Open(conn) => conn.poll_fd(),
         };
         let Some(fd) = fd else {
-            // A table has its answers at once.
             ready[place] = true;
             deadline = call.began;
             continue;

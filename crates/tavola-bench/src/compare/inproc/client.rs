@@ -19,6 +19,8 @@ const STRIDE: u64 = 16;
 /// Does the job. `memory_before` is what the program had before the client was made.
 pub(super) fn run(job: &Job, memory_before: u64) -> Result<()> {
     let client = open(job)?;
+    // Connects, or opens the table, as other programs do before a phase.
+    client.get(b"k").map_err(failed)?;
     for phase in &job.case.phases {
         if phase != "pairs" {
             return Err(Error::worker(format!("it knows no phase {phase}")));
@@ -55,7 +57,6 @@ fn open(job: &Job) -> Result<Client> {
 fn pairs(job: &Job, client: &Client) -> Result<PhaseLine> {
     let case = &job.case;
     let wanted = case.loops.unwrap_or(0);
-    let failed = |error: tavola_client::Error| Error::worker(error.to_string());
     let options = match case.reply {
         Some(Reply::Noreply) => StoreOptions::default().without_reply(),
         _ => StoreOptions::default(),
@@ -95,6 +96,10 @@ fn pairs(job: &Job, client: &Client) -> Result<PhaseLine> {
 /// A value of so many bytes: the word, again and again.
 fn value_of(word: u64, bytes: usize) -> Vec<u8> {
     word.to_le_bytes().into_iter().cycle().take(bytes).collect()
+}
+
+fn failed(error: tavola_client::Error) -> Error {
+    Error::worker(error.to_string())
 }
 
 fn cpu_ns() -> u64 {

@@ -31,7 +31,8 @@ Prints how many entries were copied, were present in TO, were missing because th
 removed or expired meanwhile, were refused, and failed. The exit code is 1 if something
 was refused, such as a value that is too large for TO, and 2 if a server did not answer.
 The servers of FROM must know the meta commands and 'lru_crawler', as memcached from 1.6
-on and 'tavola serve' do. Options such as --user and --tls-ca are for both sides.";
+on and 'tavola serve' do. Tags of a table, and keys that no server can have, are left
+out. Options such as --user and --tls-ca are for both sides.";
 
 /// How often a store is tried that has no answer.
 const TRIES: usize = 3;

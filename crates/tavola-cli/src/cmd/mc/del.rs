@@ -14,7 +14,7 @@ use crate::error::CliError;
 const EXAMPLES: &str = "\
 Examples:
   tavola mc del user:1 user:2 --servers 10.0.0.1,10.0.0.2
-  tavola mc dump --servers 10.0.0.1 | grep ^tmp: | xargs -d '\\n' tavola mc del
+  tavola mc dump | grep ^tmp: | xargs -d '\\n' tavola mc del
 
 If a key is missing, the exit code is 1; the other keys are removed anyway.";
 
