@@ -423,7 +423,7 @@ fn slap_measures_and_counts() {
     let args = [
         "slap",
         "--seconds",
-        "300ms",
+        "1s",
         "--threads",
         "2",
         "--batch",

@@ -85,7 +85,7 @@ fn set(client: &Client, key: &[u8], number: u64) {
 #[test]
 fn values_are_fetched_once_until_their_time_is_over() {
     let place = Place::new();
-    let (near, far) = (place.near(Duration::from_millis(400)), place.far());
+    let (near, far) = (place.near(Duration::from_millis(1500)), place.far());
     set(&far, b"k", 1);
     let before = place.gets();
     for _ in 0..50 {
@@ -101,7 +101,7 @@ fn values_are_fetched_once_until_their_time_is_over() {
         sleep(Duration::from_millis(10));
     }
     assert!(far.delete(b"k").expect("an answer"));
-    sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(1600));
     assert_eq!(number(&near, b"k"), None);
 }
 
@@ -246,16 +246,19 @@ fn a_writer_that_is_killed_leaves_an_older_value_for_the_ttl_at_most() {
             }
         });
         let start = Instant::now();
-        while start.elapsed() < Duration::from_millis(20 + 3 * round) {
+        while number(&far, b"k") < Some(round * 1_000_000) {
+            assert!(
+                start.elapsed() < Duration::from_secs(20),
+                "it writes nothing"
+            );
+        }
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(3 + round) {
             let _ = number(&near, b"k");
         }
         kill(writer);
         sleep(ttl + Duration::from_millis(50));
         assert_eq!(number(&near, b"k"), number(&far, b"k"));
-        assert!(
-            number(&far, b"k") >= Some(round * 1_000_000),
-            "it wrote something"
-        );
     }
 }
 
