@@ -79,6 +79,8 @@ pub enum Command {
     Top(cmd::top::Args),
     Serve(cmd::serve::Args),
     Memcached(cmd::serve::memcached::Flags),
+    #[cfg(feature = "client")]
+    Mc(cmd::mc::Args),
     Exporter(cmd::exporter::Args),
     SetCapacity(cmd::set_capacity::Args),
     Resize(cmd::resize::Args),
@@ -151,6 +153,8 @@ impl Command {
             Command::Top(args) => cmd::top::run(args),
             Command::Serve(args) => cmd::serve::run(args),
             Command::Memcached(flags) => flags.run(),
+            #[cfg(feature = "client")]
+            Command::Mc(args) => cmd::mc::run(args),
             Command::Exporter(args) => cmd::exporter::run(args),
             Command::SetCapacity(args) => cmd::set_capacity::run(args),
             Command::Resize(args) => cmd::resize::run(args),
@@ -235,7 +239,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
         &["sync", "snapshot", "journal", "repair", "keep"],
     ),
     ("Watching", &["status", "top", "exporter"]),
-    ("Over sockets", &["serve", "memcached"]),
+    ("Over sockets", &["serve", "memcached", "mc"]),
     (
         "In and out",
         &[
@@ -261,7 +265,7 @@ fn overview(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         write!(out, "\n{header}{title}:{header:#}\n").expect("a String takes everything");
         for name in names {
-            // Not all are in a program without the feature `terminal`.
+            // Not all are in a program without the features `client` and `terminal`.
             let Some(command) = command.find_subcommand(name) else {
                 continue;
             };

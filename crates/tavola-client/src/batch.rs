@@ -21,12 +21,26 @@ pub enum Reply {
 pub struct GetOptions {
     /// The item's unique number, for [`Batch::cas`].
     pub with_cas: bool,
+    /// The time that the item has left, which [`Sink::ttl`] gets. Only servers that speak the meta
+    /// commands return it; others refuse the get.
+    pub with_ttl: bool,
 }
 
 impl GetOptions {
     /// Asks for the item's unique number as well.
     pub fn with_cas() -> Self {
-        Self { with_cas: true }
+        Self {
+            with_cas: true,
+            ..Self::default()
+        }
+    }
+
+    /// Asks for the time that the item has left as well.
+    pub fn with_ttl() -> Self {
+        Self {
+            with_ttl: true,
+            ..Self::default()
+        }
     }
 }
 
@@ -143,6 +157,12 @@ pub trait Sink {
     /// whole. Memory of another size drops the value too.
     fn room(&mut self, index: usize, len: usize, flags: u32) -> Option<&mut [u8]>;
 
+    /// Takes the seconds that an item has left, `None` if it does not expire, before the room for
+    /// its value is asked for. It is called if [`GetOptions::with_ttl`] asked for that.
+    fn ttl(&mut self, index: usize, left_s: Option<u32>) {
+        let _ = (index, left_s);
+    }
+
     /// Takes the outcome, exactly once for each request.
     fn done(&mut self, index: usize, outcome: Outcome);
 }
@@ -165,6 +185,7 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Action<'a> {
     Get {
         with_cas: bool,
+        with_ttl: bool,
         /// The new expiry time.
         touch: Option<i32>,
     },
@@ -193,6 +214,16 @@ pub(crate) enum Verb {
     Append,
     Prepend,
     Cas(u64),
+}
+
+impl Action<'_> {
+    pub(crate) fn get(options: GetOptions, touch: Option<i32>) -> Self {
+        Self::Get {
+            with_cas: options.with_cas,
+            with_ttl: options.with_ttl,
+            touch,
+        }
+    }
 }
 
 impl Request<'_> {
@@ -229,21 +260,12 @@ impl<'a> Batch<'a> {
 
     /// Gets the value of a key.
     pub fn get(&mut self, key: &'a [u8], options: GetOptions) -> usize {
-        let with_cas = options.with_cas;
-        self.push(
-            key,
-            Reply::Wait,
-            Action::Get {
-                with_cas,
-                touch: None,
-            },
-        )
+        self.push(key, Reply::Wait, Action::get(options, None))
     }
 
     /// Gets the value of a key and gives it a new expiry time.
     pub fn get_and_touch(&mut self, key: &'a [u8], exptime: i32, options: GetOptions) -> usize {
-        let (with_cas, touch) = (options.with_cas, Some(exptime));
-        self.push(key, Reply::Wait, Action::Get { with_cas, touch })
+        self.push(key, Reply::Wait, Action::get(options, Some(exptime)))
     }
 
     /// Stores a value.

@@ -4,9 +4,12 @@ use crate::batch::{
     Action, Batch, CountOptions, GetOptions, Outcome, Reply, Request, Sink, StoreOptions, Verb,
 };
 use crate::control::{self, Question};
+use crate::crawl;
 use crate::error::Error;
 use crate::exec;
 use crate::fleet::Fleet;
+#[cfg(feature = "table")]
+use crate::near;
 use crate::options::{Builder, Settings};
 use crate::ring::{Placement, Ring};
 use crate::server::Server;
@@ -93,7 +96,7 @@ impl Client {
     /// # Panics
     /// If the sink does. Then the connections in use are closed.
     pub fn execute(&self, batch: &mut Batch<'_>, sink: &mut dyn Sink) {
-        exec::execute(&self.fleet, batch.requests(), sink);
+        self.run(batch.requests(), sink);
     }
 
     /// Sends the requests that are held because they need no answer, those of all threads, and
@@ -241,7 +244,12 @@ impl Client {
     /// Removes all keys of all servers, after so many seconds. Returns what each server answered.
     pub fn flush_all(&self, delay_s: u32) -> Vec<Result<(), Error>> {
         let question = Question::FlushAll { delay_s };
-        self.ask_servers(question, |_| ())
+        let answers = self.ask_servers(question, |_| ());
+        #[cfg(feature = "table")]
+        if let Some(near) = &self.fleet.settings.near {
+            near.clear();
+        }
+        answers
     }
 
     /// Returns the version of each server.
@@ -256,6 +264,30 @@ impl Client {
     pub fn stats(&self, topic: &str) -> Vec<Result<Vec<Stat>, Error>> {
         let topic = topic.as_bytes();
         self.ask_servers(Question::Stats { topic }, |reported| reported.figures)
+    }
+
+    /// Calls `each` for every key of one server of the list, without the namespace; keys outside
+    /// it are left out. A key that is stored or removed meanwhile may come or not.
+    ///
+    /// The keys come while they are received. What `each` does must not take long: the server may
+    /// lose its patience.
+    ///
+    /// # Errors
+    /// [`Error`]. [`Error::Refused`] if the server cannot list its keys: it is too old, does so
+    /// for somebody else at the moment, or the connection speaks the binary protocol.
+    ///
+    /// # Panics
+    /// If there is no such server.
+    pub fn keys(&self, server: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        crawl::keys(&self.fleet, server, each)
+    }
+
+    fn run(&self, requests: &[Request<'_>], sink: &mut dyn Sink) {
+        #[cfg(feature = "table")]
+        if let Some(near) = &self.fleet.settings.near {
+            return near::execute(&self.fleet, near, requests, sink);
+        }
+        exec::execute(&self.fleet, requests, sink);
     }
 
     fn ask_servers<T>(
@@ -273,11 +305,7 @@ impl Client {
         options: GetOptions,
         touch: Option<i32>,
     ) -> Result<Option<Value>, Error> {
-        let action = Action::Get {
-            with_cas: options.with_cas,
-            touch,
-        };
-        let slot = self.ask_one(key, Reply::Wait, action);
+        let slot = self.ask_one(key, Reply::Wait, Action::get(options, touch));
         self.value(slot)
     }
 
@@ -322,7 +350,7 @@ impl Client {
     fn ask_one(&self, key: &[u8], reply: Reply, action: Action<'_>) -> Slot {
         let mut results = Results::of(1);
         let requests = [Request { key, action, reply }];
-        exec::execute(&self.fleet, &requests, &mut results);
+        self.run(&requests, &mut results);
         results.slots.pop().unwrap_or_default()
     }
 

@@ -60,6 +60,20 @@ pub(crate) fn flush(fleet: &Fleet) -> Result<(), Error> {
 
 /// Sends a request to a server and waits for its answer.
 pub(crate) fn ask(fleet: &Fleet, server: usize, question: Question<'_>) -> Result<Reported, Error> {
+    let sends_held = !matches!(question, Question::Held(_));
+    converse(fleet, server, sends_held, |conn, deadline| {
+        talk(conn, question, deadline)
+    })
+}
+
+/// Has a conversation on a connection to a server. What is held for the server goes before it, if
+/// `sends_held`. The inner error of `talk` is a refusal, after which the connection can be used.
+pub(crate) fn converse<T>(
+    fleet: &Fleet,
+    server: usize,
+    sends_held: bool,
+    talk: impl FnOnce(&mut Conn, Instant) -> Result<Result<T, Error>, Broken>,
+) -> Result<T, Error> {
     let began = Instant::now();
     let unsent = |why: String| Error::Unsent {
         server: fleet.servers[server].name().to_string(),
@@ -90,10 +104,10 @@ pub(crate) fn ask(fleet: &Fleet, server: usize, question: Question<'_>) -> Resul
         unsent(broken.to_string())
     })?;
     let start = conn.sent();
-    if !matches!(question, Question::Held(_)) {
+    if sends_held {
         site.held.take(&mut conn.output);
     }
-    match talk(&mut conn, question, deadline) {
+    match talk(&mut conn, deadline) {
         Ok(reported) => {
             site.failures.note_success();
             lease.held = Link::Open(conn);

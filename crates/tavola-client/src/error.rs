@@ -19,6 +19,13 @@ pub enum BuildError {
         /// What is wrong, and what to give.
         why: &'static str,
     },
+    /// The table in front of the fleet cannot be opened.
+    Near {
+        /// Its name.
+        name: String,
+        /// Why.
+        why: String,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -27,6 +34,12 @@ impl fmt::Display for BuildError {
             Self::Server(error) => error.fmt(f),
             Self::Ring(error) => error.fmt(f),
             Self::Option { name, why } => write!(f, "the option {name} is invalid: {why}"),
+            Self::Near { name, why } => {
+                write!(
+                    f,
+                    "the table {name} cannot be put in front of the fleet: {why}"
+                )
+            }
         }
     }
 }
@@ -36,7 +49,7 @@ impl std::error::Error for BuildError {
         match self {
             Self::Server(error) => Some(error),
             Self::Ring(error) => Some(error),
-            Self::Option { .. } => None,
+            Self::Option { .. } | Self::Near { .. } => None,
         }
     }
 }

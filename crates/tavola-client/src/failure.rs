@@ -191,7 +191,7 @@ fn advance(
     let deadline = Instant::now() + patience;
     let mut progress = opening.advance(server, settings)?;
     while let Progress::Waiting(opening) = progress {
-        let is_ready = crate::conn::wait_for(&mut [opening.poll_fd()], deadline);
+        let is_ready = crate::conn::wait_for(opening.poll_fd().as_mut_slice(), deadline);
         if !is_ready {
             return Ok(Progress::Waiting(opening));
         }

@@ -38,10 +38,12 @@
 //! | `ring` | which server has a key |
 //! | `client` | the client and its calls |
 //! | `fleet` | what its handles share |
-//! | `exec`, `control` | the execution of batches; calls about servers |
+//! | `exec`, `control`, `crawl` | the execution of batches; calls about servers; their keys |
 //! | `pool`, `held` | for each server: its connections, and requests that need no answer |
 //! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
+//! | `near` | a local table in front of the fleet |
+//! | `table` | tables of this machine in the place of servers |
 //! | `fork` | finds out that the process was forked |
 
 #![deny(unsafe_code)]
@@ -50,17 +52,27 @@ mod batch;
 mod client;
 mod conn;
 mod control;
+mod crawl;
 mod error;
 mod exec;
 mod failure;
 mod fleet;
 mod fork;
 mod held;
+#[cfg(feature = "table")]
+mod near;
 mod options;
 mod pool;
 mod ring;
 mod server;
 mod spin;
+#[cfg(feature = "table")]
+mod table;
+
+/// The programs of the page are compiled.
+#[cfg(all(doctest, feature = "table"))]
+#[doc = include_str!("../../../docs/guide/client.md")]
+struct Guide;
 
 pub use batch::{Batch, CountOptions, GetOptions, Initial, Outcome, Reply, Sink, StoreOptions};
 pub use client::{CasOutcome, Client, Stat, Value};
@@ -68,5 +80,5 @@ pub use client::{CasOutcome, Client, Stat, Value};
 pub use conn::{Tls, TlsError};
 pub use error::{BuildError, Error};
 pub use options::{Builder, OnDown, Protocol};
-pub use ring::{Hash, Node, Placement, Ring, RingError};
+pub use ring::{Hash, Node, Placement, PlacementError, Ring, RingError};
 pub use server::{Server, ServerError};

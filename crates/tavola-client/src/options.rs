@@ -4,6 +4,8 @@ use crate::client::Client;
 #[cfg(feature = "tls")]
 use crate::conn::Tls;
 use crate::error::BuildError;
+#[cfg(feature = "table")]
+use crate::near::{Near, NearOption};
 use crate::ring::{Placement, Ring};
 use crate::server::{Server, ServerError};
 use std::time::Duration;
@@ -62,6 +64,8 @@ pub struct Builder {
     wrong_server: Option<ServerError>,
     placement: Placement,
     settings: Settings,
+    #[cfg(feature = "table")]
+    near: Option<NearOption>,
 }
 
 /// All options except the servers' ring.
@@ -80,6 +84,8 @@ pub(crate) struct Settings {
     pub(crate) login: Option<Login>,
     pub(crate) most_connections: usize,
     pub(crate) max_value: usize,
+    #[cfg(feature = "table")]
+    pub(crate) near: Option<Near>,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<Tls>,
 }
@@ -128,9 +134,13 @@ impl Default for Builder {
                 login: None,
                 most_connections: 64,
                 max_value: 128 << 20,
+                #[cfg(feature = "table")]
+                near: None,
                 #[cfg(feature = "tls")]
                 tls: None,
             },
+            #[cfg(feature = "table")]
+            near: None,
         }
     }
 }
@@ -277,6 +287,28 @@ impl Builder {
         self
     }
 
+    /// Puts a table of this machine in front of the fleet, which all processes share that name it:
+    /// gets find values there for `ttl` after they were fetched. It is made as a cache of 64 MiB
+    /// if it is missing. Give each fleet, and each way to write its servers, a table of its own.
+    ///
+    /// What a get may return is at most so old as `ttl` and the time of the get that fetched it.
+    /// After a write has returned, no process that uses the table gets an older value from it;
+    /// writes by other machines, and the expiry of keys, are seen when `ttl` is over. If many ask
+    /// for a key that is not in the table, one of them asks the server, the others wait for it.
+    ///
+    /// Gets of unique numbers or of times left, and batches that also write, ask the servers. All
+    /// writes wait for their answer, with [`Reply::None`](crate::Reply::None) as well. A process
+    /// that is killed during a write may leave the older value in the table, for `ttl` at most.
+    #[cfg(feature = "table")]
+    #[must_use]
+    pub fn near(mut self, name: &str, ttl: Duration) -> Self {
+        self.near = Some(NearOption {
+            name: name.to_string(),
+            ttl,
+        });
+        self
+    }
+
     /// Makes the client. Nothing is connected yet.
     ///
     /// # Errors
@@ -287,12 +319,16 @@ impl Builder {
         }
         let ring = Ring::new(&nodes(&self.servers), self.placement)?;
         self.settings.check()?;
-        Ok(Client::new(
-            self.servers,
-            ring,
-            self.placement,
-            self.settings,
-        ))
+        let settings = self.settings;
+        #[cfg(feature = "table")]
+        let settings = match &self.near {
+            None => settings,
+            Some(near) => Settings {
+                near: Some(near.open(&settings)?),
+                ..settings
+            },
+        };
+        Ok(Client::new(self.servers, ring, self.placement, settings))
     }
 }
 

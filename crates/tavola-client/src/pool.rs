@@ -26,6 +26,8 @@ struct State {
     idle: Vec<Box<Conn>>,
     /// All connections, free, used and in the making.
     count: usize,
+    /// Threads that wait for one. To wake nobody would cost a system call.
+    waiting: usize,
 }
 
 /// The right to one connection. If it is dropped, its connection is closed.
@@ -50,6 +52,7 @@ impl Pool {
             state: Mutex::new(State {
                 idle: Vec::new(),
                 count: 0,
+                waiting: 0,
             }),
             freed: Condvar::new(),
             most,
@@ -59,6 +62,12 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code of others runs under the lock, so nothing is half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake_one(&self, state: &State) {
+        if state.waiting > 0 {
+            self.freed.notify_one();
+        }
     }
 
     /// Takes a free connection, or the right to make one; waits for it if there are too many.
@@ -83,8 +92,10 @@ impl Pool {
             if left.is_zero() {
                 return None;
             }
+            state.waiting += 1;
             let waited = self.freed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
         }
     }
 
@@ -94,7 +105,7 @@ impl Pool {
         if state.count < self.most {
             state.count += 1;
             state.idle.push(conn);
-            self.freed.notify_one();
+            self.wake_one(&state);
         }
     }
 
@@ -127,8 +138,10 @@ impl<'p> Lease<'p> {
             && conn.is_quiet()
         {
             conn.idle_since = Some(Instant::now());
-            self.pool.lock().idle.push(conn);
-            self.pool.freed.notify_one();
+            let mut state = self.pool.lock();
+            state.idle.push(conn);
+            self.pool.wake_one(&state);
+            drop(state);
             // The count stays.
             mem::forget(self);
         }
@@ -139,8 +152,9 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // In a forked child the lock may be held by a thread that is not there.
         if self.owner == fork::process() {
-            self.pool.lock().count -= 1;
-            self.pool.freed.notify_one();
+            let mut state = self.pool.lock();
+            state.count -= 1;
+            self.pool.wake_one(&state);
         }
     }
 }

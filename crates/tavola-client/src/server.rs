@@ -1,6 +1,8 @@
 //! The servers of a fleet, as they are written.
 
 use crate::ring::Node;
+#[cfg(feature = "table")]
+use crate::table::TableSite;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,6 +11,11 @@ use std::str::FromStr;
 const PORT: u16 = 11211;
 
 /// A server of a fleet: where it listens, and its share of the keys.
+///
+/// With the feature `table`, `tavola:NAME` is a table of this machine: what `tavola serve NAME`
+/// would do with a request is done by the thread that asks, without a socket. The table is made if
+/// it is missing; NAME is a name in `TAVOLA_DIR` or a path, as `Options::open` of the crate tavola
+/// takes it.
 ///
 /// # Examples
 /// ```
@@ -31,8 +38,14 @@ pub struct Server {
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    Tcp { host: String, port: u16 },
+    Tcp {
+        host: String,
+        port: u16,
+    },
     Unix(PathBuf),
+    /// A table of this machine.
+    #[cfg(feature = "table")]
+    Table(TableSite),
 }
 
 /// Why a text names no server.
@@ -46,8 +59,8 @@ impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "\"{}\" names no server: {}; write HOST:PORT, [IPV6]:PORT or unix:/PATH, perhaps with \
-             ?weight=NUMBER",
+            "\"{}\" names no server: {}; write HOST:PORT, [IPV6]:PORT, unix:/PATH or tavola:TABLE, \
+             perhaps with ?weight=NUMBER",
             self.text, self.why
         )
     }
@@ -81,6 +94,8 @@ impl Server {
         let (host, port) = match &self.place {
             Place::Tcp { host, port } => (host.clone(), *port),
             Place::Unix(path) => (path.display().to_string(), 0),
+            #[cfg(feature = "table")]
+            Place::Table(_) => (self.name.clone(), 0),
         };
         Node {
             host,
@@ -120,12 +135,28 @@ fn read_weight(options: &str) -> Result<f64, &'static str> {
     }
 }
 
+#[cfg(feature = "table")]
+fn read_table(name: &str) -> Result<Place, &'static str> {
+    match name {
+        "" => Err("the name of the table is missing"),
+        name => Ok(Place::Table(TableSite::new(name))),
+    }
+}
+
+#[cfg(not(feature = "table"))]
+fn read_table(_name: &str) -> Result<Place, &'static str> {
+    Err("this program is built without the feature table of tavola-client")
+}
+
 fn read_place(name: &str) -> Result<Place, &'static str> {
     if let Some(path) = name.strip_prefix("unix:") {
         return match Path::new(path).is_absolute() {
             true => Ok(Place::Unix(path.into())),
             false => Err("the path of a Unix socket begins with /"),
         };
+    }
+    if let Some(table) = name.strip_prefix("tavola:") {
+        return read_table(table);
     }
     if name.starts_with('/') {
         return Ok(Place::Unix(name.into()));

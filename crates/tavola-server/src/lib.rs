@@ -45,7 +45,7 @@ pub mod memcached;
 mod net;
 
 pub use net::{
-    Address, Counters, Drained, Error, Gone, Io, Listen, Meter, Next, Options, Output, Peer,
-    Result, Served, Server, Service, Setup, Thread, Tls, TlsFiles, Waker, Worker, from_environment,
-    raise_file_limit,
+    Address, Counters, Drained, Error, Gone, Inside, Io, Line, Listen, Meter, Next, Options,
+    Output, Peer, Result, Served, Server, Service, Setup, Thread, Tls, TlsFiles, Waker, Worker,
+    from_environment, raise_file_limit,
 };

@@ -130,7 +130,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         path: path.clone(),
         source,
     };
-    let format = choose(&args, &path, input.fill_buf().map_err(failed)?)?;
+    let first = input.fill_buf().map_err(failed)?;
+    let format = choose(args.format, args.columns.any(), &path, first)?;
     let mut source = format.source(input, args.columns.columns());
     load(&args, &mut *source, &path, &bar)
 }
@@ -159,10 +160,11 @@ fn load(
     Ok(ExitCode::SUCCESS)
 }
 
+/// An input, what to call it, and its size if that is known.
 type Input = (PathBuf, Box<dyn Read>, Option<u64>);
 
 /// The input, what to call it, and its size where that is known.
-fn open(file: Option<&Path>) -> Result<Input, CliError> {
+pub(super) fn open(file: Option<&Path>) -> Result<Input, CliError> {
     let Some(path) = file.filter(|path| *path != Path::new("-")) else {
         let stdin = io::stdin();
         if file.is_none() && stdin.is_terminal() {
@@ -184,9 +186,14 @@ fn open(file: Option<&Path>) -> Result<Input, CliError> {
 
 /// Returns the format: as asked for, else by the options, the first bytes and the name of the
 /// input. Says so if it is a guess.
-fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
-    if let Some(format) = args.format {
-        if args.columns.any() && !matches!(format, Format::Tsv | Format::Csv) {
+pub(super) fn choose(
+    format: Option<Format>,
+    has_columns: bool,
+    path: &Path,
+    first: &[u8],
+) -> Result<Format, CliError> {
+    if let Some(format) = format {
+        if has_columns && !matches!(format, Format::Tsv | Format::Csv) {
             let why = "--key, --value, --separator, --raw and --no-header work with tsv and csv \
                 only; leave them out, or give --format tsv or csv";
             return Err(CliError::Sentence(why.to_string()));
@@ -196,7 +203,7 @@ fn choose(args: &Args, path: &Path, first: &[u8]) -> Result<Format, CliError> {
     if let Some(why) = foreign(path, first) {
         return Err(CliError::Sentence(why));
     }
-    let (format, by) = guess(args.columns.any(), path, first);
+    let (format, by) = guess(has_columns, path, first);
     if !matches!(format, Format::Jsonl | Format::Binary) && !by.is_empty() {
         let (path, name) = (path.display(), format.name());
         eprintln!(

@@ -125,12 +125,17 @@ struct Used {
 impl Used {
     fn is_of(&self, command: &Command) -> bool {
         let name = command.get_display_name().unwrap_or(command.get_name());
-        let is_it = |one: &&str| name.strip_prefix("tavola-") == Some(*one);
+        let rest = name.strip_prefix("tavola-").unwrap_or_default();
+        // The command itself, or one below it.
+        let is_it = |one: &&str| {
+            let below = rest.strip_prefix(*one);
+            below.is_some_and(|below| below.is_empty() || below.starts_with('-'))
+        };
         self.by.is_empty() || self.by.iter().any(is_it)
     }
 }
 
-const ENVIRONMENT: [Used; 6] = [
+const ENVIRONMENT: [Used; 8] = [
     Used {
         name: "TAVOLA_DIR",
         text: "The directory of tables that are named without a /.",
@@ -155,6 +160,16 @@ const ENVIRONMENT: [Used; 6] = [
         name: "XDG_STATE_HOME",
         text: "The directory of the history [default: ~/.local/state].",
         by: &["shell"],
+    },
+    Used {
+        name: "MEMCACHED_SERVERS",
+        text: "The servers, separated by commas, if --servers is not given.",
+        by: &["mc"],
+    },
+    Used {
+        name: "TAVOLA_MC_PASSWORD",
+        text: "The password of --user, if --password-file is not given.",
+        by: &["mc"],
     },
     Used {
         name: "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID",

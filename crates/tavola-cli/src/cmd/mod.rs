@@ -38,6 +38,8 @@ pub mod log;
 pub mod ls;
 pub mod maintain;
 pub mod man;
+#[cfg(feature = "client")]
+pub mod mc;
 pub mod migrate;
 pub mod prepend;
 pub mod queue;

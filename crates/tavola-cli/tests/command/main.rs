@@ -11,6 +11,8 @@ mod copy;
 mod doctor;
 mod durable;
 mod exporter;
+#[cfg(feature = "client")]
+mod fleet;
 mod foreign;
 mod guidance;
 mod holders;

@@ -3,12 +3,12 @@
 mod flags;
 mod handed;
 mod passwords;
-mod seat;
+pub mod seat;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "tls")]
 #[path = "../../../tavola-server/tests/tls_peer/mod.rs"]
-mod tls_peer;
+pub mod tls_peer;
 mod warm;
 
 use std::fs::{self, File};

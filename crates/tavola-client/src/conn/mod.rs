@@ -138,11 +138,20 @@ impl Conn {
         self.stream.interest(self.unsent() > 0)
     }
 
+    /// Returns what to wait for; `None` if nothing has to be waited for.
+    pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
+        let fd = self.stream.fd()?;
+        Some(PollFd::from_borrowed_fd(fd, self.interest()))
+    }
+
     /// Waits until it can be read, or written if there is something to send.
     pub(crate) fn wait(&self, deadline: Instant) -> Result<(), Broken> {
-        let mut fds = [PollFd::from_borrowed_fd(self.stream.fd(), self.interest())];
+        let is_ready = || match self.poll_fd() {
+            Some(fd) => wait_for(&mut [fd], deadline),
+            None => true,
+        };
         // What is ready later is too late.
-        match Instant::now() < deadline && wait_for(&mut fds, deadline) {
+        match Instant::now() < deadline && is_ready() {
             true => Ok(()),
             false => Err(Broken::silent("it did not answer in time")),
         }

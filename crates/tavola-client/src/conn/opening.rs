@@ -6,6 +6,8 @@ use super::broken::Broken;
 use super::stream::{Address, Stream, addresses};
 use super::{Conn, Wait, wait_for};
 use crate::options::{Protocol as Chosen, Settings};
+#[cfg(feature = "table")]
+use crate::server::Place;
 use crate::server::Server;
 use rustix::event::{PollFd, PollFlags};
 use std::time::Instant;
@@ -23,7 +25,13 @@ pub(crate) struct Opening {
 #[derive(Debug)]
 enum State {
     Connecting(Stream),
-    Greeting { conn: Box<Conn>, greeting: Greeting },
+    Greeting {
+        conn: Box<Conn>,
+        greeting: Greeting,
+    },
+    /// A connection to a table, which is ready at once.
+    #[cfg(feature = "table")]
+    Table(Box<Conn>),
 }
 
 /// How far it has come.
@@ -36,6 +44,16 @@ pub(crate) enum Progress {
 impl Opening {
     /// Looks up the server and begins to connect.
     pub(crate) fn begin(server: &Server, settings: &Settings) -> Result<Self, Broken> {
+        #[cfg(feature = "table")]
+        if let Place::Table(site) = server.place() {
+            let stream = Stream::of_table(site.connect(settings.max_value)?);
+            let conn = Conn::new(stream, limits(settings), Protocol::Text);
+            return Ok(Self {
+                addresses: Vec::new(),
+                state: State::Table(Box::new(conn)),
+                began: Instant::now(),
+            });
+        }
         let mut addresses = addresses(server)?;
         addresses.reverse();
         let state = State::next(&mut addresses, server, settings)?;
@@ -62,6 +80,8 @@ impl Opening {
                     let finished = stream.finish_connect(settings);
                     finished.and_then(|()| State::greet(stream, settings))
                 }
+                #[cfg(feature = "table")]
+                State::Table(conn) => return Ok(Progress::Ready(conn)),
                 State::Greeting { conn, greeting } => match greet_on(conn, greeting, settings)? {
                     Next::Ready(conn) => return Ok(Progress::Ready(conn)),
                     Next::Waiting(conn, greeting) => {
@@ -90,23 +110,25 @@ impl Opening {
                 Progress::Ready(conn) => return Ok(conn),
                 Progress::Waiting(opening) => opening,
             };
-            let mut fds = [self.poll_fd()];
+            let mut fds: Vec<_> = self.poll_fd().into_iter().collect();
             if !wait_for(&mut fds, deadline) {
                 return Err(Broken::silent(match self.state {
                     State::Connecting(_) => "it could not be connected to in time",
-                    State::Greeting { .. } => "it did not answer the first request in time",
+                    _ => "it did not answer the first request in time",
                 }));
             }
         }
     }
 
-    /// Returns what to wait for.
-    pub(crate) fn poll_fd(&self) -> PollFd<'_> {
+    /// Returns what to wait for; `None` if nothing has to be waited for.
+    pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
         match &self.state {
-            State::Connecting(stream) => PollFd::from_borrowed_fd(stream.fd(), PollFlags::OUT),
-            State::Greeting { conn, .. } => {
-                PollFd::from_borrowed_fd(conn.stream.fd(), conn.interest())
+            State::Connecting(stream) => {
+                Some(PollFd::from_borrowed_fd(stream.fd()?, PollFlags::OUT))
             }
+            State::Greeting { conn, .. } => conn.poll_fd(),
+            #[cfg(feature = "table")]
+            State::Table(_) => None,
         }
     }
 }
@@ -130,18 +152,21 @@ impl State {
     }
 
     fn greet(stream: Stream, settings: &Settings) -> Result<Self, Broken> {
-        let limits = AnswerLimits {
-            value_bytes: settings.max_value,
-            ..AnswerLimits::default()
-        };
         let protocol = match settings.protocol {
             Chosen::Binary => Protocol::Binary,
             _ => Protocol::Text,
         };
-        let mut conn = Box::new(Conn::new(stream, limits, protocol));
+        let mut conn = Box::new(Conn::new(stream, limits(settings), protocol));
         let greeting = Greeting::first(settings);
         greeting.write(&mut conn.output, settings)?;
         Ok(Self::Greeting { conn, greeting })
+    }
+}
+
+fn limits(settings: &Settings) -> AnswerLimits {
+    AnswerLimits {
+        value_bytes: settings.max_value,
+        ..AnswerLimits::default()
     }
 }
 
@@ -199,6 +224,9 @@ fn greet_on(
 
 /// Whether a socket that connects is writable or has failed.
 fn is_ready(stream: &Stream) -> bool {
-    let mut fds = [PollFd::from_borrowed_fd(stream.fd(), PollFlags::OUT)];
+    let Some(fd) = stream.fd() else {
+        return true;
+    };
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::OUT)];
     wait_for(&mut fds, Instant::now())
 }

@@ -1,4 +1,5 @@
-//! A socket, with or without TLS: bytes out and bytes in, never blocking unless asked to.
+//! A socket, with or without TLS, or a table in its place: bytes out and bytes in, never blocking
+//! unless asked to.
 
 use super::broken::Broken;
 #[cfg(feature = "tls")]
@@ -6,6 +7,8 @@ use super::tls::Session;
 use crate::fork::{self, Process};
 use crate::options::Settings;
 use crate::server::{Place, Server};
+#[cfg(feature = "table")]
+use crate::table::TableLine;
 use rustix::event::PollFlags;
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::sockopt::{self, Timeout};
@@ -58,11 +61,20 @@ pub(crate) fn interrupt_before(later: u32, interrupt: Box<dyn FnOnce()>) {
 /// A socket that is connected, or about to be.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    fd: OwnedFd,
+    link: Link,
     /// A forked child has the same socket, and must not use it.
     owner: Process,
     #[cfg(feature = "tls")]
     session: Option<Box<Session>>,
+}
+
+/// What the bytes go through.
+#[derive(Debug)]
+enum Link {
+    Socket(OwnedFd),
+    /// It never has to be waited for.
+    #[cfg(feature = "table")]
+    Table(Box<TableLine>),
 }
 
 /// An address of a server.
@@ -96,6 +108,8 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
                 .map_err(|error| Broken::silent(format!("its name cannot be resolved: {error}")))?;
             found.map(Address::Tcp).collect()
         }
+        #[cfg(feature = "table")]
+        Place::Table(_) => Vec::new(),
     };
     if found.is_empty() {
         return Err(Broken::silent("its name has no address"));
@@ -145,7 +159,7 @@ impl Stream {
         #[cfg(not(feature = "tls"))]
         let _ = server;
         let stream = Self {
-            fd,
+            link: Link::Socket(fd),
             owner: fork::process(),
             #[cfg(feature = "tls")]
             session,
@@ -156,9 +170,23 @@ impl Stream {
         Ok((stream, is_connected))
     }
 
+    /// Returns a stream whose bytes go to a table.
+    #[cfg(feature = "table")]
+    pub(crate) fn of_table(line: TableLine) -> Self {
+        Self {
+            link: Link::Table(Box::new(line)),
+            owner: fork::process(),
+            #[cfg(feature = "tls")]
+            session: None,
+        }
+    }
+
     /// Ends the wait for a connection whose socket has become writable.
     pub(crate) fn finish_connect(&self, settings: &Settings) -> Result<(), Broken> {
-        match sockopt::socket_error(&self.fd) {
+        let Some(fd) = self.fd() else {
+            return Ok(());
+        };
+        match sockopt::socket_error(fd) {
             Ok(Ok(())) => self.note_connected(settings),
             Ok(Err(error)) | Err(error) => Err(Broken::not_connected(error)),
         }
@@ -166,24 +194,33 @@ impl Stream {
 
     /// From now on the socket blocks for those who ask for that.
     fn note_connected(&self, settings: &Settings) -> Result<(), Broken> {
-        ioctl_fionbio(&self.fd, false)
+        let Some(fd) = self.fd() else {
+            return Ok(());
+        };
+        ioctl_fionbio(fd, false)
             .and_then(|()| {
                 let limit = Some(settings.io_timeout);
-                sockopt::set_socket_timeout(&self.fd, Timeout::Recv, limit)
+                sockopt::set_socket_timeout(fd, Timeout::Recv, limit)
             })
             .map_err(|error| Broken::local("an option of a socket cannot be set", error))
     }
 
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+    /// Returns what can be waited for; `None` if nothing has to be.
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        match &self.link {
+            Link::Socket(fd) => Some(fd.as_fd()),
+            #[cfg(feature = "table")]
+            Link::Table(_) => None,
+        }
     }
 
     /// Whether a blocking receive waits for the right thing: bytes of TLS may be here already.
     pub(crate) fn can_block(&self) -> bool {
         #[cfg(feature = "tls")]
-        return self.session.is_none();
-        #[cfg(not(feature = "tls"))]
-        true
+        if self.session.is_some() {
+            return false;
+        }
+        self.fd().is_some()
     }
 
     /// Whether it belongs to this process.
@@ -212,18 +249,26 @@ impl Stream {
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<Option<usize>, Broken> {
         count_call();
         self.check_owner()?;
+        let fd = match &mut self.link {
+            Link::Socket(fd) => fd,
+            #[cfg(feature = "table")]
+            Link::Table(line) => {
+                let taken = line.write(bytes);
+                return Ok((taken > 0).then_some(taken));
+            }
+        };
         #[cfg(feature = "tls")]
         if let Some(session) = &mut self.session {
-            return session.send(&self.fd, bytes);
+            return session.send(fd, bytes);
         }
-        send_plain(&self.fd, bytes)
+        send_plain(fd, bytes)
     }
 
     /// Sends what is encrypted already, as far as the socket takes it.
     pub(crate) fn flush(&mut self) -> Result<(), Broken> {
         #[cfg(feature = "tls")]
-        if let Some(session) = &mut self.session {
-            return session.flush(&self.fd);
+        if let (Some(session), Link::Socket(fd)) = (&mut self.session, &self.link) {
+            return session.flush(fd);
         }
         Ok(())
     }
@@ -236,11 +281,21 @@ impl Stream {
     ) -> Result<Option<usize>, Broken> {
         count_call();
         self.check_owner()?;
+        let fd = match &mut self.link {
+            Link::Socket(fd) => fd,
+            #[cfg(feature = "table")]
+            Link::Table(line) => {
+                return match line.read(memory) {
+                    None if line.is_closed() => Err(Broken::closed()),
+                    count => Ok(count),
+                };
+            }
+        };
         #[cfg(feature = "tls")]
         if let Some(session) = &mut self.session {
-            return session.receive(&self.fd, memory);
+            return session.receive(fd, memory);
         }
-        receive_plain(&self.fd, memory, wait)
+        receive_plain(fd, memory, wait)
     }
 
     /// Receives into `first`, and into `second` once that is full, by one call.
@@ -249,14 +304,16 @@ impl Stream {
         first: &mut [u8],
         second: &mut [u8],
     ) -> Result<Option<usize>, Broken> {
-        if !self.can_block() {
-            return self.receive(first, Wait::No);
-        }
+        let can_block = self.can_block();
+        let fd = match &self.link {
+            Link::Socket(fd) if can_block => fd,
+            _ => return self.receive(first, Wait::No),
+        };
         count_call();
         self.check_owner()?;
         let mut parts = [IoSliceMut::new(first), IoSliceMut::new(second)];
         let mut control = RecvAncillaryBuffer::default();
-        let received = recvmsg(&self.fd, &mut parts, &mut control, RecvFlags::DONTWAIT);
+        let received = recvmsg(fd, &mut parts, &mut control, RecvFlags::DONTWAIT);
         check_received(received.map(|received| received.bytes))
     }
 }

@@ -115,7 +115,7 @@ impl Tls {
         let name = match (&self.name, server.place()) {
             (Some(name), _) => name.as_str(),
             (None, Place::Tcp { host, .. }) => host,
-            (None, Place::Unix(_)) => "localhost",
+            (None, _) => "localhost",
         };
         let name = ServerName::try_from(name.to_string())
             .map_err(|_| Broken::refused(format!("\"{name}\" can be no name in a certificate")))?;

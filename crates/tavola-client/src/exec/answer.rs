@@ -13,7 +13,7 @@ use crate::batch::{Action, Outcome, Request, Verb};
 use crate::conn::{Broken, shown};
 use std::collections::VecDeque;
 use tavola_proto::binary;
-use tavola_proto::meta::{self, ItemAnswer, answer::Status};
+use tavola_proto::meta::{self, ItemAnswer, Ttl, answer::Status};
 use tavola_proto::{Answer, KeyRoom, text};
 
 /// A request that was written and is not answered.
@@ -56,6 +56,7 @@ pub(super) enum Finding {
     Value {
         flags: u32,
         cas: Option<u64>,
+        ttl: Option<Ttl>,
     },
     /// The new number follows as a value.
     Number,
@@ -193,6 +194,7 @@ impl<'b> Judge<'_, 'b> {
                 Finding::Value {
                     flags: value.flags,
                     cas: value.cas,
+                    ttl: None,
                 }
             }
             (Action::Get { .. }, text::Answer::End) => Finding::End,
@@ -241,11 +243,19 @@ impl<'b> Judge<'_, 'b> {
 fn find_in_item(item: &ItemAnswer<'_>, action: &Action<'_>) -> Option<Finding> {
     let facts = &item.facts;
     let outcome = match (action, item.status, item.value.is_some()) {
-        (Action::Get { with_cas, .. }, Status::Done, true) => {
-            (*with_cas == facts.cas.is_some()).then_some(())?;
+        (
+            Action::Get {
+                with_cas, with_ttl, ..
+            },
+            Status::Done,
+            true,
+        ) => {
+            let is_whole = *with_cas == facts.cas.is_some() && *with_ttl == facts.ttl.is_some();
+            is_whole.then_some(())?;
             return Some(Finding::Value {
                 flags: facts.client_flags?,
                 cas: facts.cas,
+                ttl: facts.ttl,
             });
         }
         (Action::Count { .. }, Status::Done, true) => return Some(Finding::Number),
@@ -275,6 +285,7 @@ fn find_in_binary(answer: &binary::Answer<'_>, action: &Action<'_>) -> Option<Fi
             return Some(Finding::Value {
                 flags: answer.flags,
                 cas: with_cas.then_some(answer.cas),
+                ttl: None,
             });
         }
         (Action::Store { .. }, Done) => Outcome::Stored,

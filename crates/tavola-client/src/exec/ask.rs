@@ -8,6 +8,11 @@ use tavola_proto::meta::ask::{self as meta, Flag, Flags};
 use tavola_proto::text::{self, Count, Store, StoreVerb};
 use tavola_proto::{Error, meta::Mode};
 
+const NO_TTL: Refused = Refused::Unknown(
+    "this server does not speak the meta commands, which alone return the time that an item has \
+     left; use memcached 1.6 or later without SASL",
+);
+
 /// Why a request is not sent.
 pub(super) enum Refused {
     /// The protocol cannot have it.
@@ -90,7 +95,7 @@ fn write_meta(
     form: Form,
 ) -> Result<(), Error> {
     let base = match (&request.action, is_word) {
-        (Action::Get { with_cas, .. }, _) => get_flags(*with_cas, is_word, form.is_quiet),
+        (Action::Get { .. }, _) => get_flags(&request.action, is_word, form.is_quiet),
         // The answer to a key as base64 could be what another client chose.
         (Action::Touch { .. }, false) => Flags::default(),
         (Action::Count { .. }, _) => Flags::of(&[Flag::ReturnValue, Flag::ReturnKey]),
@@ -144,16 +149,26 @@ fn write_meta(
     }
 }
 
-fn get_flags(with_cas: bool, is_word: bool, is_quiet: bool) -> Flags<'static> {
-    let asked = [
-        Some(Flag::ReturnValue),
-        Some(Flag::ReturnFlags),
-        with_cas.then_some(Flag::ReturnCas),
-        is_word.then_some(Flag::ReturnKey),
-        is_quiet.then_some(Flag::Quiet),
+fn get_flags(action: &Action<'_>, is_word: bool, is_quiet: bool) -> Flags<'static> {
+    let is_asked = |flag| match (action, flag) {
+        (Action::Get { with_cas, .. }, Flag::ReturnCas) => *with_cas,
+        (Action::Get { with_ttl, .. }, Flag::ReturnTtl) => *with_ttl,
+        (_, Flag::ReturnKey) => is_word,
+        (_, Flag::Quiet) => is_quiet,
+        _ => false,
+    };
+    let perhaps = [
+        Flag::ReturnCas,
+        Flag::ReturnTtl,
+        Flag::ReturnKey,
+        Flag::Quiet,
     ];
-    let mut flags = [Flag::ReturnValue; 5];
-    for (place, flag) in flags.iter_mut().zip(asked.into_iter().flatten()) {
+    let always = [Flag::ReturnValue, Flag::ReturnFlags];
+    let all = always
+        .into_iter()
+        .chain(perhaps.into_iter().filter(|flag| is_asked(*flag)));
+    let mut flags = [Flag::ReturnValue; 6];
+    for (place, flag) in flags.iter_mut().zip(all) {
         *place = flag;
     }
     Flags::of(&flags)
@@ -166,13 +181,16 @@ fn write_text(
     noreply: bool,
 ) -> Result<(), Refused> {
     match request.action {
+        Action::Get { with_ttl: true, .. } => return Err(NO_TTL),
         Action::Get {
             with_cas,
             touch: None,
+            ..
         } => text::ask::get(out, [key], with_cas)?,
         Action::Get {
             with_cas,
             touch: Some(exptime),
+            ..
         } => text::ask::get_and_touch(out, exptime, [key], with_cas)?,
         Action::Store {
             verb,
@@ -237,6 +255,7 @@ fn write_binary(
     form: Form,
 ) -> Result<(), Refused> {
     let command = match request.action {
+        Action::Get { with_ttl: true, .. } => return Err(NO_TTL),
         Action::Get { touch, .. } => Command::Get(binary::Get {
             key,
             with_key: true,

@@ -6,6 +6,7 @@ use crate::fleet::{Fleet, Local};
 use crate::fork::{self, Process};
 use crate::options::OnDown;
 use std::time::Instant;
+use tavola_proto::meta::Ttl;
 
 /// What the lanes of an execution share.
 pub(super) struct Call<'c, 'b> {
@@ -74,6 +75,15 @@ impl<'c, 'b> Call<'c, 'b> {
         self.states[index].has_room = true;
         let room = self.sink.room(index, size, flags);
         room.filter(|room| room.len() == size)
+    }
+
+    /// Reports the time that an item has left.
+    pub(super) fn take_ttl(&mut self, index: usize, ttl: Ttl) {
+        let left_s = match ttl {
+            Ttl::Endless => None,
+            Ttl::Seconds(seconds) => Some(seconds),
+        };
+        self.sink.ttl(index, left_s);
     }
 
     /// Whether this is still the process that began: a sink may have forked it.

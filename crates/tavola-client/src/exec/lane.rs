@@ -197,12 +197,15 @@ impl<'p> Lane<'p> {
                     size,
                     end,
                 } => {
-                    let Finding::Value { flags, cas } = finding else {
+                    let Finding::Value { flags, cas, ttl } = finding else {
                         return Err(Broken::unexpected(
                             "it sent a value that belongs to nothing",
                         ));
                     };
                     let waiting = self.waiting[place];
+                    if let Some(ttl) = ttl {
+                        call.take_ttl(waiting.index, ttl);
+                    }
                     let target = Target {
                         index: waiting.index,
                         flags,

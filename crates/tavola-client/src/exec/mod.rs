@@ -275,6 +275,10 @@ fn work(
     call: &mut Call<'_, '_>,
     wait: Option<Wait>,
 ) -> Result<bool, Broken> {
+    if conn.stream.fd().is_none() {
+        // A table has its answers at once.
+        return lane.work(conn, call, Some(Wait::No));
+    }
     if wait != Some(Wait::Block) {
         return lane.work(conn, call, wait);
     }
@@ -312,6 +316,7 @@ fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> Vec<bool> {
     let mut deadline = call.deadline;
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(lanes.len());
     let mut places = Vec::with_capacity(lanes.len());
+    let mut ready = vec![false; lanes.len()];
     for (place, lane) in lanes.iter().enumerate() {
         let fd = match &lane.lease.held {
             Link::None => continue,
@@ -319,13 +324,17 @@ fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> Vec<bool> {
                 deadline = deadline.min(opening.began + call.fleet.settings.connect_timeout);
                 opening.poll_fd()
             }
-            Link::Open(conn) => PollFd::from_borrowed_fd(conn.stream.fd(), conn.interest()),
+            Link::Open(conn) => conn.poll_fd(),
+        };
+        let Some(fd) = fd else {
+            ready[place] = true;
+            deadline = call.began;
+            continue;
         };
         fds.push(fd);
         places.push(place);
     }
     wait_for(&mut fds, deadline);
-    let mut ready = vec![false; lanes.len()];
     for (fd, place) in fds.iter().zip(places) {
         ready[place] = fd.revents().intersects(!PollFlags::OUT);
     }

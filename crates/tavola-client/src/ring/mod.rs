@@ -1,12 +1,15 @@
 //! Which server has a key: the placements of other clients, bit for bit.
 //!
 //! - `hash`: hashes of keys, as libhashkit has them
+//! - `names`: placements and hashes as options name them
 //! - `points`: rings with points of each server
 
 mod hash;
+mod names;
 mod points;
 
 pub use hash::Hash;
+pub use names::PlacementError;
 
 use hash::crc_15;
 use points::Points;

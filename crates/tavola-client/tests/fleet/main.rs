@@ -4,7 +4,12 @@ mod auth;
 mod batches;
 mod calls;
 mod down;
+mod lists;
+#[cfg(feature = "table")]
+mod near;
 mod process;
 mod servers;
+#[cfg(feature = "table")]
+mod tables;
 #[cfg(feature = "tls")]
 mod tls;

@@ -13,7 +13,7 @@ const PLAIN: StoreOptions = StoreOptions {
 };
 
 /// Runs a closure in a forked child. Returns what it returned there.
-fn in_child(run: impl FnOnce() -> bool) -> bool {
+pub fn in_child(run: impl FnOnce() -> bool) -> bool {
     // SAFETY: the child runs the closure, which takes no lock that a thread of the parent can
     // hold except the allocator's, which glibc hands over, and ends without running anything else.
     match unsafe { libc::fork() } {

@@ -34,11 +34,13 @@
 //! | `acceptor` | the thread that accepts |
 //! | `thread` | the threads that serve; `thread/strategy`: when they read, send and wait |
 //! | `server` | the handle |
+//! | `inside` | a service that the process itself uses, without sockets |
 
 mod acceptor;
 pub(crate) mod counters;
 mod error;
 mod input;
+mod inside;
 mod limits;
 mod listen;
 mod options;
@@ -55,6 +57,7 @@ mod tls;
 
 pub use counters::{Counters, Meter};
 pub use error::{Error, Result};
+pub use inside::{Inside, Line};
 pub use limits::raise_file_limit;
 pub use listen::{Address, Listen, from_environment};
 pub use options::{Io, Options, Setup};

@@ -7,6 +7,7 @@ use super::job::{EndLine, Job};
 use crate::duty::answer;
 use crate::{Error, Result};
 
+mod client;
 mod harness;
 mod maps;
 #[cfg(feature = "peers")]
@@ -76,6 +77,7 @@ fn run(job: &Job) -> Result<()> {
             harness::run(job, &shared, memory)?;
             shared.remove(job)
         }
+        "memcached-client" | "tavola-serve-client" | "tavola-client" => client::run(job, memory),
         "std-rwlock" => harness::run(job, &RwLock::new(maps::map(keys)), memory),
         "std-mutex" => harness::run(job, &Mutex::new(maps::map(keys)), memory),
         #[cfg(feature = "peers")]

@@ -8,6 +8,12 @@ pub(crate) struct Token {
 }
 
 impl Token {
+    /// No thread has a connection of this token.
+    pub(crate) const NOWHERE: Self = Self {
+        index: u32::MAX,
+        generation: u32::MAX,
+    };
+
     pub(super) fn to_word(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
