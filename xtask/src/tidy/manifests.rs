@@ -3,7 +3,7 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 14] = [
+const DIRECTION: [(&str, &[&str]); 15] = [
     // For its tests.
     ("tavola", &["tavola-model"]),
     ("tavola-model", &["tavola"]),
@@ -13,6 +13,10 @@ const DIRECTION: [(&str, &[&str]); 14] = [
     (
         "tavola-client",
         &["tavola", "tavola-proto", "tavola-server"],
+    ),
+    (
+        "tavola-client-capi",
+        &["tavola", "tavola-client", "tavola-server"],
     ),
     ("tavola-server", &["tavola", "tavola-proto"]),
     ("tavola-program", &[]),
