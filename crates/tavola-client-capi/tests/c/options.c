@@ -78,7 +78,8 @@ static size_t place(int32_t placement, int32_t hash, uint32_t points, const char
   return server;
 }
 
-// Each placement and each hash is another one: no two of them agree about 60 keys.
+// Each placement and each hash is another one: no two of them agree about 60 keys. With equal
+// weights that of Cache::Memcached (22) is the remainder of its CRC-32 (14).
 static void placements(void) {
   size_t kinds = 0;
   char all[32][61] = {{0}};
@@ -95,7 +96,7 @@ static void placements(void) {
           all[kinds][i] = (char)('0' + place(placement, hash, points, key));
         }
         for (size_t other = 0; other < kinds; other++) {
-          CHECK(strcmp(all[other], all[kinds]) != 0);
+          CHECK((strcmp(all[other], all[kinds]) == 0) == (other == 14 && kinds == 22));
         }
         kinds += 1;
       }
