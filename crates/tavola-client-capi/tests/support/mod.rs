@@ -267,6 +267,13 @@ impl Program {
         self.succeed(&mut Command::new(&self.path), fleet)
     }
 
+    /// Runs it with one server and these variables.
+    pub fn run_with(&self, server: &str, variables: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(&self.path);
+        command.envs(variables.iter().copied());
+        self.succeed_with(&mut command, server)
+    }
+
     /// What is found is in a file of each process. Leaks are found by the sanitizer: the children
     /// that do not return from a callback have some.
     pub fn run_under_valgrind(&self, fleet: &Fleet) {
@@ -292,9 +299,13 @@ impl Program {
     }
 
     fn succeed(&self, command: &mut Command, fleet: &Fleet) -> Output {
+        self.succeed_with(command, &fleet.list())
+    }
+
+    fn succeed_with(&self, command: &mut Command, servers: &str) -> Output {
         succeed(
             command
-                .env("TAVOLA_MC_SERVERS", fleet.list())
+                .env("TAVOLA_MC_SERVERS", servers)
                 .env("LD_LIBRARY_PATH", &self.libraries)
                 .current_dir(self.directory.path()),
         )

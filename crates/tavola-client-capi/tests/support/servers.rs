@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tavola::Table;
-use tavola_server::memcached::Memcached;
+use tavola_server::memcached::{Memcached, Rules};
 use tavola_server::{Address, Listen, Options, Server};
 
 /// How long a memcached may take to start.
@@ -35,11 +35,8 @@ impl Fleet {
     /// Two servers of ours.
     pub fn start() -> Self {
         let start = || {
-            let table = Table::options().max_size(64 << 20).versions(true);
-            let table = Arc::new(table.private().expect("a table"));
             let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
-            let options = Options::new().threads(1).listen(listen);
-            options.start(Memcached::new(table)).expect("a server")
+            start_with(Options::new().threads(1).listen(listen), Rules::default())
         };
         Self::Ours([start(), start()])
     }
@@ -66,7 +63,16 @@ impl Fleet {
     }
 }
 
-fn name(server: &Server) -> String {
+/// A server of ours over a table of its own.
+pub fn start_with(options: Options, rules: Rules) -> Server {
+    let table = Table::options().max_size(64 << 20).versions(true);
+    let table = Arc::new(table.private().expect("a table"));
+    let server = options.start(Memcached::with_rules(table, rules));
+    server.expect("a server")
+}
+
+/// Where a server listens, as the client takes it.
+pub fn name(server: &Server) -> String {
     match &server.addresses()[0] {
         Address::Tcp(address) => address.to_string(),
         Address::Unix(path) => format!("unix:{}", path.display()),
