@@ -34,13 +34,13 @@ test: ## all tests except the long ones
 	scripts/test --workspace
 	scripts/test-bindings quick
 
-test-bindings: ## Python, PHP, Ruby and Perl: all tests, and those of other projects: LANGUAGES=
+test-bindings: ## Python, PHP, Ruby, Perl: all tests, or what `make test` leaves: LANGUAGES= PART=rest
 	@scripts/setup test bindings
-	scripts/test-bindings $(LANGUAGES)
+	scripts/test-bindings $(PART) $(LANGUAGES)
 
 test-damage: ## tables with flipped bits, five times as many as `make test`: FLIPS=every for all
 	@scripts/setup build
-	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --package tavola --test processes damage
+	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --workspace --test processes damage
 
 test-clients: ## clients of memcached, in eight languages, against the server
 	@scripts/setup clients
@@ -121,7 +121,7 @@ fuzz-short: ## the stored fuzz inputs, once each
 
 test-report: ## the report of `tavola-bench compare` in a headless Chromium, if there is one
 	@scripts/setup report
-	scripts/test --package tavola-bench --test report
+	scripts/test --workspace --test report
 
 bench: ## the standard measurements, and Tavola beside other stores: COMPARE=--quick; over an hour
 	@scripts/setup build compare

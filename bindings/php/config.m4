@@ -29,8 +29,8 @@ if test "$PHP_TAVOLA" != "no"; then
   PHP_ADD_INCLUDE([$tavola_include])
   TAVOLA_SHARED_LIBADD="$tavola_lib/libtavola.a -lpthread -ldl -lm -lgcc_s -Wl,--exclude-libs,ALL"
   PHP_SUBST([TAVOLA_SHARED_LIBADD])
-  tavola_sources="src/tavola.c src/classes.c src/errors.c src/options.c src/handles.c src/lists.c \
-    src/codec.c src/json.c src/table.c src/table_read.c src/table_write.c src/table_numbers.c \
+  tavola_sources="src/tavola.c src/classes.c src/errors.c src/options.c src/open.c src/handles.c src/lists.c \
+    src/codec.c src/json.c src/table.c src/table_read.c src/table_write.c src/table_many.c src/table_numbers.c \
     src/iterator.c src/tags.c src/compute.c src/lock.c src/watch.c src/stats.c src/queue.c \
     src/log.c src/names.c src/transaction.c src/transaction_keys.c src/apcu.c \
     src/apcu_info.c src/apcu_iterator.c src/apcu_module.c"

@@ -169,6 +169,8 @@ final class Table implements \ArrayAccess, \Countable, \IteratorAggregate
 
     public function isDurable(): bool {}
 
+    public function durability(): string|float|null {}
+
     public function copyTo(string $name): int {}
 
     public function refresh(): bool {}

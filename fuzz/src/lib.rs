@@ -14,6 +14,7 @@ pub mod ops;
 pub mod protocol;
 pub mod queues;
 pub mod region;
+pub mod saved;
 mod template;
 mod watch;
 

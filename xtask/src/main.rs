@@ -1,7 +1,7 @@
 //! The chores of this repository, run as `cargo xtask <chore>`.
 //!
 //! - `tidy` holds the rules of the house style that a machine can hold.
-//! - `layout` writes the byte tables of `docs/internals/format.md` from the layout in the code;
+//! - `layout` writes the byte tables of the pages about formats from the layout in the code;
 //!   with `--check` it only compares.
 //! - `header` writes the header of the C interface from its crate; with `--check` it only compares.
 //! - `man` writes the man pages of that header into a directory.

@@ -87,11 +87,9 @@ static void *scratch(pTHX_ size_t bytes) {
   return SvPVX(sv_2mortal(newSV(bytes + 1)));
 }
 
-/* Reads all keys into plain memory, which is freed by the caller's LEAVE. */
-static gathered *read_all(pTHX_ tvl_handle *handle, SV **keys, I32 count) {
-  gathered *all = new_gathered(aTHX_ (size_t)count);
+/* Returns the bytes of keys, until the end of the statement. */
+static tavola_bytes *bytes_of_keys(pTHX_ tvl_handle *handle, SV **keys, I32 count) {
   tavola_bytes *names = scratch(aTHX_ (size_t)(count + 1) * sizeof *names);
-  tavola_status status;
   I32 i;
   for (i = 0; i < count; i++) {
     const char *data;
@@ -100,7 +98,15 @@ static gathered *read_all(pTHX_ tvl_handle *handle, SV **keys, I32 count) {
     names[i].data = data;
     names[i].len = len;
   }
-  status = tavola_get_many_entries(handle->table, names, (size_t)count, gather, all);
+  return names;
+}
+
+/* Reads all keys into plain memory, which is freed by the caller's LEAVE. */
+static gathered *read_all(pTHX_ tvl_handle *handle, SV **keys, I32 count) {
+  gathered *all = new_gathered(aTHX_ (size_t)count);
+  tavola_bytes *names = bytes_of_keys(aTHX_ handle, keys, count);
+  tavola_status status =
+      tavola_get_many_entries(handle->table, names, (size_t)count, gather, all);
   if (status < 0) {
     tvl_throw(aTHX_ status);
   }
@@ -151,6 +157,17 @@ void tvl_get_list(pTHX_ tvl_handle *handle, SV **keys, SV **values, I32 count) {
     values[i] = value != NULL ? sv_2mortal(value) : &PL_sv_undef;
   }
   LEAVE;
+}
+
+/* Removes keys, and returns how many existed. */
+uint64_t tvl_delete_many(pTHX_ tvl_handle *handle, SV **keys, I32 count) {
+  tavola_bytes *names = bytes_of_keys(aTHX_ handle, keys, count);
+  uint64_t removed = 0;
+  tavola_status status = tavola_remove_many(handle->table, names, (size_t)count, &removed);
+  if (status < 0) {
+    tvl_throw(aTHX_ status);
+  }
+  return removed;
 }
 
 /* Sets the bytes of a key of a hash. Perl keeps some text keys as Latin-1, and notes that. */
@@ -234,7 +251,7 @@ static void add_list(pTHX_ batch *all, AV *pairs) {
   }
 }
 
-/* Sets the keys of a hash, or of a list of keys and values, all with the same time. */
+/* Sets the keys of a hash, or of a list of keys and values, all with the same time and tags. */
 void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write) {
   batch all = {handle, write, NULL, NULL, 0};
   tavola_status status;
@@ -245,7 +262,9 @@ void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write) 
   } else {
     tvl_argument(aTHX_ "set_multi needs a reference to a hash, or to a list of keys and values");
   }
-  status = tavola_set_many_entries(handle->table, all.entries, all.count);
+  status = write->has_tags
+               ? tavola_set_many_tagged(handle->table, all.entries, all.count, &write->tags)
+               : tavola_set_many_entries(handle->table, all.entries, all.count);
   if (status < 0) {
     tvl_throw(aTHX_ status);
   }

@@ -84,6 +84,21 @@ static void read_durable(pTHX_ tavola_options *to, SV *value) {
   }
 }
 
+/* Returns the policy of a handle as the option `durable` names it; `undef` if it has none. */
+SV *tvl_durability(pTHX_ const tvl_handle *handle) {
+  uint32_t ms = 0;
+  switch (tavola_durability(handle->table, &ms)) {
+    case TAVOLA_DURABLE_COMMIT:
+      return newSVpvs("commit");
+    case TAVOLA_DURABLE_WITHIN:
+      return newSVnv(ms / 1000.0);
+    case TAVOLA_DURABLE_OS:
+      return newSVpvs("os");
+    default:
+      return newSV(0);
+  }
+}
+
 /* Options of the table itself. Returns false if the name is not one of them. */
 static bool read_table_option(pTHX_ tavola_options *to, const char *name, SV *value) {
   if (strEQ(name, "capacity")) {

@@ -53,6 +53,18 @@ static void put_history(pTHX_ HV *to, const tavola_stats *stats) {
   put_number(aTHX_ to, "tags", stats->tags);
 }
 
+/* Of a durable table: the state of its journal. */
+static void put_journal(pTHX_ HV *to, const tavola_table *table) {
+  tavola_durable_stats stats = TAVOLA_INIT(tavola_durable_stats);
+  if (tavola_get_durable_stats(table, &stats) != TAVOLA_OK) {
+    return;
+  }
+  put_number(aTHX_ to, "journal_bytes", stats.journal_bytes);
+  put_number(aTHX_ to, "unsynced_bytes", stats.unsynced_bytes);
+  put_number(aTHX_ to, "syncs", stats.syncs);
+  put_number(aTHX_ to, "snapshot_unix_ms", stats.snapshot_unix_ms);
+}
+
 /* Returns a new hash with the state of a table. */
 HV *tvl_stats(pTHX_ tvl_handle *handle) {
   tavola_stats stats = TAVOLA_INIT(tavola_stats);
@@ -70,6 +82,7 @@ HV *tvl_stats(pTHX_ tvl_handle *handle) {
   made = newHV();
   put_sizes(aTHX_ made, &stats);
   put_history(aTHX_ made, &stats);
+  put_journal(aTHX_ made, handle->table);
   for (i = 0; i < sizeof stats.uuid; i++) {
     snprintf(uuid + 2 * i, 3, "%02x", stats.uuid[i]);
   }

@@ -162,6 +162,7 @@ IV tvl_transaction_count(pTHX_ tvl_transaction *transaction, SV *key, IV by, SV 
 /* batch.c */
 HV *tvl_get_many(pTHX_ tvl_handle *handle, SV **keys, I32 count);
 void tvl_get_list(pTHX_ tvl_handle *handle, SV **keys, SV **values, I32 count);
+uint64_t tvl_delete_many(pTHX_ tvl_handle *handle, SV **keys, I32 count);
 void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write);
 
 /* counter.c */
@@ -219,6 +220,7 @@ tavola_status tvl_lease_wait(void *lease, uint64_t timeout_ms);
 tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms);
 
 /* open.c */
+SV *tvl_durability(pTHX_ const tvl_handle *handle);
 SV *tvl_open(pTHX_ const char *class_name, SV *name, SV **args, I32 count);
 uint64_t tvl_size(pTHX_ SV *value, const char *name);
 

@@ -122,7 +122,11 @@ sub read_together {
 }
 
 # Names. Each can be called on the class or on an object.
-sub list      { return map { s{\A.*/}{}sr } _list() }
+sub list {
+    # Durable tables are named by their paths, others by the names of their files.
+    my $directory = quotemeta _directory();
+    return map { s{\A$directory/}{}r } _list();
+}
 sub paths     { return _list() }
 sub remove    { return _remove($_[1]) }
 sub rename    { return _rename($_[1], $_[2]) }

@@ -25,7 +25,6 @@ subtest 'batches' => sub {
     $t->set_multi({ brief => 1, long => 'x' x 5000 }, ttl => 60);
     ok($t->ttl('brief') > 50, 'a ttl for all');
     is(length $t->get_multi('long')->{long}, 5000, 'a long value');
-    dies(sub { $t->set_multi({ a => 1 }, tags => [ 'x' ]) }, 'Argument', qr/tags/, 'tags');
     is($t->delete_multi('brief', 'long', 'none'), 2, 'delete_multi returns how many existed');
     is($t->delete_multi([ 'user:1' ]), 1, 'of a list');
     is($t->size, 199, 'are gone');
@@ -70,6 +69,18 @@ subtest 'iteration' => sub {
     my $kept = $t->iterator;
     $t->close;
     dies(sub { $kept->next }, 'Argument', qr/closed/, 'the iterator of a closed table');
+};
+
+subtest 'set_multi with tags' => sub {
+    my $t = table();
+    $t->set_multi({ a => 1, b => 'two', c => 3 }, tags => [ 'x', 'y' ], ttl => 60);
+    $t->set_multi([ b => 3 ]);
+    is_deeply($t->get_multi('a', 'b'), { a => 1, b => 3 }, 'the keys are set');
+    ok($t->ttl('a') > 50, 'with their time');
+    $t->invalidate('y');
+    is_deeply($t->get_multi('a', 'b', 'c'), { b => 3 }, 'all keys of the call have the tags');
+    dies(sub { $t->set_multi({ a => 1 }, tags => [ {} ]) }, 'Argument', qr/a tag is/, 'no tag');
+    ok(!$t->exists('a'), 'and nothing is set');
 };
 
 done_testing;

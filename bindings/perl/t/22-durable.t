@@ -77,6 +77,7 @@ for my $policy ('commit', 'os', 0.005, 1) {
         my $t = Tavola->open($home);
         check_all($t);
         ok($t->is_durable, 'is_durable');
+        is($t->durability, $policy, 'durability');
         is($t->path, $home, 'path');
         ok($t->sync, 'sync');
         ok($t->snapshot, 'snapshot');
@@ -104,9 +105,32 @@ subtest 'a process that is killed right after a set' => sub {
     is_deeply([ $t->get_list(qw(k a b)) ], [ 'on disk', 1, 1 ], 'what had returned is there');
 };
 
+subtest 'a call for many keys waits for the disk once' => sub {
+    new_home();
+    my $t = durable('commit');
+    my $tags = $t->tags('tag');
+    my %values = map { $_ => "value $_" } 1 .. 200;
+    my %calls = (
+        set         => sub { $t->set(1, 1) },
+        set_multi   => sub { $t->set_multi(\%values) },
+        tags        => sub { $t->set_multi(\%values, tags => $tags) },
+        delete      => sub { is($t->delete_multi(keys %values, 'none'), 200, 'all were there') },
+    );
+    for my $name (qw(set set_multi tags delete)) {
+        my $before = $t->stats->{syncs};
+        $calls{$name}->();
+        is($t->stats->{syncs}, $before + 1, $name);
+    }
+    is($t->stats->{unsynced_bytes}, 0, 'all is on disk');
+};
+
 subtest 'the policy of a handle' => sub {
     new_home();
-    durable('os')->close;
+    my $os = durable('os');
+    is($os->durability, 'os', 'that of the table');
+    is(durable('commit')->durability, 'commit', 'a stricter one');
+    is(Tavola->open($home, read_only => 1)->durability, undef, 'of one that only reads');
+    $os->close;
     killed_after(sub { durable('commit')->set('k', 1) });
     lose_memory();
     is(Tavola->open($home)->get('k'), 1, 'a stricter handle');
@@ -133,6 +157,8 @@ subtest 'options' => sub {
     dies(sub { durable('commit', capacity => '1M') }, 'BadOption', qr/durable/, 'a cache');
     my $t = table(durable => undef);
     ok(!$t->is_durable, 'a table in memory');
+    is($t->durability, undef, 'has no policy');
+    ok(!exists $t->stats->{syncs}, 'and no journal');
     dies(sub { $t->$_ }, 'BadOption', qr/only in memory/, $_) for qw(sync snapshot);
 };
 

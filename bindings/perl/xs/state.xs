@@ -30,6 +30,13 @@ is_durable(SV *self)
   OUTPUT:
     RETVAL
 
+SV *
+durability(SV *self)
+  CODE:
+    RETVAL = tvl_durability(aTHX_ tvl_handle_of(aTHX_ self));
+  OUTPUT:
+    RETVAL
+
 void
 sync(SV *self)
   PPCODE:

@@ -169,9 +169,6 @@ set_multi(SV *self, SV *values, ...)
   PPCODE:
     handle = tvl_handle_of(aTHX_ self);
     tvl_read_write_options(aTHX_ handle, OPTIONS(2), &write);
-    if (write.has_tags) {
-      tvl_argument(aTHX_ "set_multi cannot set tags; call set for each key");
-    }
     SvGETMAGIC(values);
     tvl_set_many(aTHX_ handle, values, &write);
     XSRETURN_YES;
@@ -179,19 +176,11 @@ set_multi(SV *self, SV *values, ...)
 UV
 delete_multi(SV *self, ...)
   PREINIT:
-    tvl_handle *handle;
-    I32 count = (I32)items - 1, i;
+    I32 count = (I32)items - 1;
     SV **keys;
   CODE:
-    handle = tvl_handle_of(aTHX_ self);
     keys = keys_of(aTHX_ &ST(1), &count);
-    RETVAL = 0;
-    for (i = 0; i < count; i++) {
-      const char *data;
-      STRLEN len;
-      tvl_key(aTHX_ handle, keys[i], &data, &len);
-      RETVAL += checked(aTHX_ tavola_remove(handle->table, data, len)) == TAVOLA_OK;
-    }
+    RETVAL = (UV)tvl_delete_many(aTHX_ tvl_handle_of(aTHX_ self), keys, count);
   OUTPUT:
     RETVAL
 

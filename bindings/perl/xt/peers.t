@@ -8,32 +8,51 @@ use File::Temp ();
 use Test::More;
 
 my $folder = $ENV{TAVOLA_PERL_PEERS} // '../peers';
-if (!-d "$folder/CHI-0.61" && system('xt/peers-get', $folder) != 0) {
-    plan skip_all => "the peers' sources cannot be had: no access to Debian's packages";
+# Without all of them, a suite would fail for a module that it misses.
+if (!-e "$folder/complete") {
+    my $said = `xt/peers-get $folder 2>&1`;
+    plan skip_all => "the peers' sources cannot be had from Debian's packages: " . $said =~ s/\s+/ /gr
+        if $? != 0;
 }
 my $peers = abs_path($folder);
 my $modules = "$peers/root/usr/share/perl5";
 my @own = map { abs_path($_) } 'blib/lib', 'blib/arch', 'xt/lib';
 
-# Runs a program in a folder. Returns the numbers of tests that passed, those that failed, and its
-# exit code.
+# Runs a program in a folder. Returns what became of its tests: the numbers of those that passed and
+# failed, the names of those that failed, its exit code, and what it wrote to its standard error.
 sub outcome {
     my ($in, @program) = @_;
     my $tables = File::Temp->newdir('tavola-peers-XXXXXX', DIR => -d '/dev/shm' ? '/dev/shm' : '/tmp');
     local $ENV{TAVOLA_DIR} = "$tables";
+    my $errors = File::Temp->new;
     my $pid = open my $output, '-|' // die "fork: $!";
     if (!$pid) {
         chdir $in or die "$in: $!";
-        open STDERR, '>', '/dev/null' or die $!;
+        open STDERR, '>&', $errors or die $!;
         exec $^X, (map { "-I$_" } @own, $modules, "$in/lib", '.'), @program or die $!;
     }
-    my (@passed, @failed);
+    my %became = (passed => [], failed => [], names => []);
     while (my $line = <$output>) {
-        push @passed, $1 if $line =~ /\Aok (\d+)/;
-        push @failed, $1 if $line =~ /\Anot ok (\d+)/;
+        push @{ $became{passed} }, $1 if $line =~ /\Aok (\d+)/;
+        next if $line !~ /\Anot ok ((\d+).*)/;
+        push @{ $became{failed} }, $2;
+        push @{ $became{names} }, $1;
     }
     close $output;
-    return (\@passed, \@failed, $? >> 8);
+    $became{code} = $? >> 8 || $? & 127;
+    seek $errors, 0, 0;
+    $became{errors} = do { local $/; <$errors> } // '';
+    return \%became;
+}
+
+# Says which tests failed, and the end of what the program has said.
+sub say_failed {
+    my ($name, $became) = @_;
+    diag("$name: not ok $_") for @{ $became->{names} };
+    # Without the names of the methods that run.
+    my $errors = $became->{errors} =~ s/^#(?: *| \w+(?:::\w+)*->\w+)\n//gmr;
+    diag(substr $errors, -4000) if $errors =~ /\S/;
+    return;
 }
 
 # Runs the files of a suite. `$differs` has the failed tests of a file and the reason.
@@ -41,24 +60,60 @@ sub suite {
     my ($in, $differs, @files) = @_;
     my $count = 0;
     for my $file (@files) {
-        my ($passed, $failed, $code) = outcome($in, $file);
+        my $became = outcome($in, $file);
         my ($name) = $file =~ m{([^/]+)\z};
         my $known = $differs->{$name};
-        $count += @$passed;
+        $count += @{ $became->{passed} };
         next if $known && !defined $known->[0];
-        is("@$failed", $known ? $known->[0] : '', "$name: " . ($known ? $known->[1] : 'as the peer'));
-        is($code, 0, "$name: ends well") if !$known;
+        my $is_right = is("@{ $became->{failed} }", $known ? $known->[0] : '',
+            "$name: " . ($known ? $known->[1] : 'as the peer'));
+        $is_right = is($became->{code}, 0, "$name: ends well") && $is_right if !$known;
+        say_failed($name, $became) if !$is_right;
     }
     return $count;
 }
 
-subtest 'CHI: its tests of a driver' => sub {
-    my ($passed, $failed, $code) = outcome("$peers/CHI-0.61", '-MCHI::t::Driver::Tavola', '-e',
+# The methods of CHI's tests that fail if the process rests for a second at the wrong moment, as on a
+# machine that is too busy; found by a driver that rests at each of its calls in turn. If such a
+# method fails, it runs once more, alone. Any other must pass at once.
+my %TIMED = (
+    test_expires_on_backend => 'a key is read within a second after it was set for 2 s',
+);
+
+# Runs CHI's tests, or one method of them.
+sub chi {
+    my ($method) = @_;
+    local $ENV{TEST_METHOD} = $method // '.*';
+    return outcome("$peers/CHI-0.61", '-MCHI::t::Driver::Tavola', '-e',
         'CHI::t::Driver::Tavola->runtests');
-    cmp_ok(scalar(@$passed), '>=', 900, 'all tests were run');
-    is("@$failed", '', 'none failed');
-    is($code, 0, 'it ended well');
-    diag(scalar(@$passed) . ' tests of CHI passed');
+}
+
+# Runs those methods again that may fail for the time they took. Returns true if no others failed,
+# and these pass.
+sub passes_again {
+    my ($became) = @_;
+    my %methods = map { $_ => 1 } $became->{errors} =~ /\(in CHI::t::Driver::Tavola->(\w+)\)/g;
+    my @others = grep { !$TIMED{$_} } keys %methods;
+    return 0 if !%methods || @others;
+    for my $method (sort keys %methods) {
+        diag("CHI: $method runs again, because it passes only if $TIMED{$method}");
+        my $again = chi("^$method\$");
+        if (@{ $again->{failed} } || !@{ $again->{passed} } || $again->{code}) {
+            say_failed("CHI: $method", $again);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+subtest 'CHI: its tests of a driver' => sub {
+    my $became = chi();
+    my $count = @{ $became->{passed} } + @{ $became->{failed} };
+    cmp_ok($count, '>=', 900, 'all tests were run');
+    my $is_right = !@{ $became->{failed} } && $became->{code} == 0;
+    say_failed('CHI', $became) if !$is_right || $count < 900;
+    ok($is_right || passes_again($became), 'none failed, and it ended well');
+    diag(scalar(@{ $became->{passed} }) . ' tests of CHI passed');
 };
 
 my %MEMCACHED = (

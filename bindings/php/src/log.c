@@ -92,50 +92,11 @@ static void open_into(zval *object, tavola_how how, const char *name, HashTable 
 	}
 }
 
-ZEND_METHOD(Tavola_Log, __construct)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	open_into(ZEND_THIS, TAVOLA_OPEN, ZSTR_VAL(name), options);
-}
-
-static void open_new(INTERNAL_FUNCTION_PARAMETERS, tavola_how how, uint32_t most)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, most)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	object_init_ex(return_value, tavola_log_ce);
-	open_into(return_value, how, ZSTR_VAL(name), options);
-}
-
-ZEND_METHOD(Tavola_Log, open)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_OPEN, 2);
-}
-
-ZEND_METHOD(Tavola_Log, create)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_CREATE, 2);
-}
-
-ZEND_METHOD(Tavola_Log, openExisting)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_EXISTING, 1);
-}
-
-ZEND_METHOD(Tavola_Log, readOnly)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_READ_ONLY, 1);
-}
+TAVOLA_CONSTRUCTOR(Tavola_Log)
+TAVOLA_OPENER(Tavola_Log, open, tavola_log_ce, TAVOLA_OPEN, 2)
+TAVOLA_OPENER(Tavola_Log, create, tavola_log_ce, TAVOLA_CREATE, 2)
+TAVOLA_OPENER(Tavola_Log, openExisting, tavola_log_ce, TAVOLA_EXISTING, 1)
+TAVOLA_OPENER(Tavola_Log, readOnly, tavola_log_ce, TAVOLA_READ_ONLY, 1)
 
 /* }}} */
 

@@ -14,18 +14,22 @@ ZEND_METHOD(Tavola_Names, __construct)
 	ZEND_PARSE_PARAMETERS_NONE();
 }
 
+/* Durable tables are named by their paths, others by the names of their files. */
 ZEND_METHOD(Tavola_Names, list)
 {
 	tavola_texts paths = {0};
 	ZEND_PARSE_PARAMETERS_NONE();
-	if (tavola_did(tavola_names_list(tavola_add_text, &paths))) {
+	READ_TEXT(text, tavola_names_directory(&buffer));
+	if (tavola_did(status) && tavola_did(tavola_names_list(tavola_add_text, &paths))) {
 		zval all, *path;
 		array_init(&all);
 		tavola_take_texts(&paths, &all);
 		array_init(return_value);
 		ZEND_HASH_FOREACH_VAL(Z_ARRVAL(all), path) {
-			const char *slash = strrchr(Z_STRVAL_P(path), '/');
-			add_next_index_string(return_value, slash ? slash + 1 : Z_STRVAL_P(path));
+			const char *name = Z_STRVAL_P(path);
+			bool is_inside = strncmp(name, text, buffer.len) == 0 && name[buffer.len] == '/';
+			bool is_file = is_inside && strchr(name + buffer.len + 1, '/') == NULL;
+			add_next_index_string(return_value, is_file ? name + buffer.len + 1 : name);
 		} ZEND_HASH_FOREACH_END();
 		zval_ptr_dtor(&all);
 	}

@@ -19,6 +19,38 @@ zend_string *tavola_read_text(tavola_reader *reader, const char *name);
 /* Throws and returns false if there are options of other names. */
 bool tavola_read_all(tavola_reader *reader);
 
+/* Opens a table, a queue or a log into an object that is new. */
+typedef void tavola_open_into(
+	zval *object, tavola_how how, const char *name, HashTable *options);
+
+/* How a static method opens one. */
+typedef struct {
+	zend_class_entry *const *class;
+	tavola_open_into *open_into;
+	tavola_how how;
+	/* The most arguments: 2 if there are options. */
+	uint32_t most;
+} tavola_opener;
+
+/* A constructor, and such a static method; open.c. */
+void tavola_construct(INTERNAL_FUNCTION_PARAMETERS, tavola_open_into *open_into);
+void tavola_open_new(INTERNAL_FUNCTION_PARAMETERS, const tavola_opener *opener);
+
+/* Defines a constructor by the function `open_into` of the file. */
+#define TAVOLA_CONSTRUCTOR(name) \
+	ZEND_METHOD(name, __construct) \
+	{ \
+		tavola_construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, open_into); \
+	}
+
+/* Defines a static method that opens an object of the class `ce`, also by `open_into`. */
+#define TAVOLA_OPENER(name, method, ce, how, most) \
+	ZEND_METHOD(name, method) \
+	{ \
+		static const tavola_opener opener = {&ce, open_into, how, most}; \
+		tavola_open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, &opener); \
+	}
+
 /* The options of a table. */
 bool tavola_read_options(
 	HashTable *given, tavola_options *options, tavola_serializer *serializer, double *lock_timeout);

@@ -152,45 +152,10 @@ static void open_into(zval *object, tavola_how how, const char *name, HashTable 
 	}
 }
 
-ZEND_METHOD(Tavola_Queue, __construct)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	open_into(ZEND_THIS, TAVOLA_OPEN, ZSTR_VAL(name), options);
-}
-
-static void open_new(INTERNAL_FUNCTION_PARAMETERS, tavola_how how)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	object_init_ex(return_value, tavola_queue_ce);
-	open_into(return_value, how, ZSTR_VAL(name), options);
-}
-
-ZEND_METHOD(Tavola_Queue, open)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_OPEN);
-}
-
-ZEND_METHOD(Tavola_Queue, create)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_CREATE);
-}
-
-ZEND_METHOD(Tavola_Queue, openExisting)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_EXISTING);
-}
+TAVOLA_CONSTRUCTOR(Tavola_Queue)
+TAVOLA_OPENER(Tavola_Queue, open, tavola_queue_ce, TAVOLA_OPEN, 2)
+TAVOLA_OPENER(Tavola_Queue, create, tavola_queue_ce, TAVOLA_CREATE, 2)
+TAVOLA_OPENER(Tavola_Queue, openExisting, tavola_queue_ce, TAVOLA_EXISTING, 2)
 
 /* }}} */
 

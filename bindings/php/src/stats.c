@@ -46,6 +46,19 @@ static void put_recent(zval *out, const tavola_texts *all)
 	add_assoc_zval(out, "recent", &list);
 }
 
+/* Of a durable table: the state of its journal. */
+static void put_journal(zval *out, const tavola_table *table)
+{
+	tavola_durable_stats stats = TAVOLA_INIT(tavola_durable_stats);
+	if (tavola_get_durable_stats(table, &stats) != TAVOLA_OK) {
+		return;
+	}
+	add_assoc_long(out, "journal_bytes", (zend_long)stats.journal_bytes);
+	add_assoc_long(out, "unsynced_bytes", (zend_long)stats.unsynced_bytes);
+	add_assoc_long(out, "syncs", (zend_long)stats.syncs);
+	add_assoc_long(out, "snapshot_unix_ms", (zend_long)stats.snapshot_unix_ms);
+}
+
 static void put_uuid(zval *out, const uint8_t uuid[16])
 {
 	char text[40];
@@ -89,6 +102,7 @@ ZEND_METHOD(Tavola_Table, stats)
 	add_assoc_long(return_value, "median_read_ns", (zend_long)read_ns);
 	add_assoc_long(return_value, "median_write_ns", (zend_long)write_ns);
 	put_uuid(return_value, stats.uuid);
+	put_journal(return_value, table);
 	put_recent(return_value, &recent);
 	free(recent.bytes);
 }

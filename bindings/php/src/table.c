@@ -45,50 +45,11 @@ static void open_into(zval *object, tavola_how how, const char *name, HashTable 
 	}
 }
 
-ZEND_METHOD(Tavola_Table, __construct)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	open_into(ZEND_THIS, TAVOLA_OPEN, ZSTR_VAL(name), options);
-}
-
-static void open_new(INTERNAL_FUNCTION_PARAMETERS, tavola_how how)
-{
-	zend_string *name;
-	HashTable *options = (HashTable *)&zend_empty_array;
-	ZEND_PARSE_PARAMETERS_START(1, 2)
-		Z_PARAM_PATH_STR(name)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_ARRAY_HT(options)
-	ZEND_PARSE_PARAMETERS_END();
-	object_init_ex(return_value, tavola_table_ce);
-	open_into(return_value, how, ZSTR_VAL(name), options);
-}
-
-ZEND_METHOD(Tavola_Table, open)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_OPEN);
-}
-
-ZEND_METHOD(Tavola_Table, create)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_CREATE);
-}
-
-ZEND_METHOD(Tavola_Table, openExisting)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_EXISTING);
-}
-
-ZEND_METHOD(Tavola_Table, readOnly)
-{
-	open_new(INTERNAL_FUNCTION_PARAM_PASSTHRU, TAVOLA_READ_ONLY);
-}
+TAVOLA_CONSTRUCTOR(Tavola_Table)
+TAVOLA_OPENER(Tavola_Table, open, tavola_table_ce, TAVOLA_OPEN, 2)
+TAVOLA_OPENER(Tavola_Table, create, tavola_table_ce, TAVOLA_CREATE, 2)
+TAVOLA_OPENER(Tavola_Table, openExisting, tavola_table_ce, TAVOLA_EXISTING, 2)
+TAVOLA_OPENER(Tavola_Table, readOnly, tavola_table_ce, TAVOLA_READ_ONLY, 2)
 
 ZEND_METHOD(Tavola_Table, private)
 {
@@ -307,6 +268,23 @@ ZEND_METHOD(Tavola_Table, isDurable)
 	ZEND_PARSE_PARAMETERS_NONE();
 	TAVOLA_THIS_TABLE();
 	RETURN_BOOL(tavola_is_durable(self->handle->table));
+}
+
+ZEND_METHOD(Tavola_Table, durability)
+{
+	uint32_t ms = 0;
+	ZEND_PARSE_PARAMETERS_NONE();
+	TAVOLA_THIS_TABLE();
+	switch (tavola_durability(self->handle->table, &ms)) {
+		case TAVOLA_DURABLE_COMMIT:
+			RETURN_STRING("commit");
+		case TAVOLA_DURABLE_WITHIN:
+			RETURN_DOUBLE(ms / 1000.0);
+		case TAVOLA_DURABLE_OS:
+			RETURN_STRING("os");
+		default:
+			RETURN_NULL();
+	}
 }
 
 ZEND_METHOD(Tavola_Table, copyTo)

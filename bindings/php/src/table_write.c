@@ -317,36 +317,6 @@ ZEND_METHOD(Tavola_Table, update)
 	}
 }
 
-ZEND_METHOD(Tavola_Table, setMultiple)
-{
-	HashTable *values;
-	zval *ttl = NULL, *tags = NULL, *value;
-	zend_ulong number;
-	zend_string *name;
-	tavola_tags room = TAVOLA_INIT(tavola_tags);
-	tavola_writing how = {.condition = TAVOLA_CONDITION_ALWAYS};
-	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_ARRAY_HT(values)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_NUMBER_OR_NULL(ttl)
-		Z_PARAM_ZVAL(tags)
-	ZEND_PARSE_PARAMETERS_END();
-	TAVOLA_THIS_TABLE();
-	if (!tavola_ttl_ms(ttl, &how.ttl_ms)
-			|| (tags && !tavola_tags_argument(self, 3, tags, &room, &how.tags))) {
-		RETURN_THROWS();
-	}
-	ZEND_HASH_FOREACH_KEY_VAL(values, number, name, value) {
-		zend_string *key = name ? zend_string_copy(name) : zend_long_to_str((zend_long)number);
-		tavola_did(write_value(self, key, value, &how));
-		zend_string_release(key);
-		if (EG(exception)) {
-			RETURN_THROWS();
-		}
-	} ZEND_HASH_FOREACH_END();
-	RETURN_TRUE;
-}
-
 /* {{{ Times */
 
 ZEND_METHOD(Tavola_Table, touch)

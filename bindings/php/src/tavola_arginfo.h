@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 02a729f171051440fa7f838652f61d3c1cc2871e */
+ * Stub hash: 0614006abfd96e6b3488527edf1634f1025afef0 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Tavola_version, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -231,6 +231,9 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Tavola_Table_snapshot arginfo_class_Tavola_Table_clear
 
 #define arginfo_class_Tavola_Table_isDurable arginfo_class_Tavola_Table_clear
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_MASK_EX(arginfo_class_Tavola_Table_durability, 0, 0, MAY_BE_STRING|MAY_BE_DOUBLE|MAY_BE_NULL)
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_copyTo, 0, 1, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
@@ -495,6 +498,7 @@ ZEND_METHOD(Tavola_Table, setLockTimeout);
 ZEND_METHOD(Tavola_Table, sync);
 ZEND_METHOD(Tavola_Table, snapshot);
 ZEND_METHOD(Tavola_Table, isDurable);
+ZEND_METHOD(Tavola_Table, durability);
 ZEND_METHOD(Tavola_Table, copyTo);
 ZEND_METHOD(Tavola_Table, refresh);
 ZEND_METHOD(Tavola_Table, path);
@@ -789,6 +793,7 @@ static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, sync, arginfo_class_Tavola_Table_sync, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, snapshot, arginfo_class_Tavola_Table_snapshot, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, isDurable, arginfo_class_Tavola_Table_isDurable, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, durability, arginfo_class_Tavola_Table_durability, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, copyTo, arginfo_class_Tavola_Table_copyTo, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, refresh, arginfo_class_Tavola_Table_refresh, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, path, arginfo_class_Tavola_Table_path, ZEND_ACC_PUBLIC)

@@ -15,7 +15,7 @@ $policy = fn() => array_values(unpack('P2', file_get_contents("$home/table"), 72
 /* All that another process wrote comes back, and its path is enough to open it. */
 apart(function () use ($home) {
     $t = new Table($home, ['durable' => 'os', 'serializer' => 'php']);
-    same(true, $t->isDurable());
+    same([true, 'os'], [$t->isDurable(), $t->durability()]);
     $t['text'] = 'ü';
     $t['number'] = 7;
     $t['list'] = [1, ['a' => null]];
@@ -85,10 +85,33 @@ apart(function () use ($home) {
 });
 Names::remove($home);
 
+/* A call for many keys waits for the disk once. */
+apart(function () use ($home) {
+    $t = new Table($home, ['durable' => 'commit']);
+    $values = array_fill_keys(array_map(fn($i) => "many:$i", range(1, 200)), 'value');
+    $tags = $t->tags('tag');
+    $calls = [
+        'set' => fn() => $t->set('many:1', 1),
+        'setMultiple' => fn() => $t->setMultiple($values),
+        'tags' => fn() => $t->setMultiple($values, 100, $tags),
+        'deleteMultiple' => fn() => same(200, $t->deleteMultiple([...array_keys($values), 'none'])),
+    ];
+    foreach ($calls as $name => $call) {
+        $before = $t->stats()['syncs'];
+        $call();
+        same([$name, 1], [$name, $t->stats()['syncs'] - $before]);
+    }
+    same(0, $t->stats()['unsynced_bytes']);
+});
+Names::remove($home);
+
 /* A handle may be stricter than its table. A number is seconds. */
-apart(fn() => Table::create($home, ['durable' => 0.05]) && null);
+apart(fn() => same(0.05, Table::create($home, ['durable' => 0.05])->durability()));
 same([1, 50], $policy());
-die_after(fn(Table $t) => $t->set('strict', 1), $home, ['durable' => 'commit']);
+die_after(function (Table $t) use ($home) {
+    same(['commit', null], [$t->durability(), Table::readOnly($home)->durability()]);
+    $t->set('strict', 1);
+}, $home, ['durable' => 'commit']);
 lose_memory();
 die_after(function (Table $t) {
     same(1, $t['strict']);
@@ -139,6 +162,7 @@ apart(function () use ($home) {
 });
 $plain = new Table('plain');
 same(false, $plain->isDurable());
+same([null, false], [$plain->durability(), isset($plain->stats()['syncs'])]);
 throws(Tavola\BadOptionException::class, fn() => $plain->sync(), 'only in memory');
 throws(Tavola\BadOptionException::class, fn() => $plain->snapshot(), 'only in memory');
 throws(Tavola\BadOptionException::class, fn() => new Table('plain', ['durable' => 'os']),
@@ -186,8 +210,10 @@ apart(fn() => same('xyzzy', (new Table($home))['late']));
 
 /* Damaged files. */
 Names::remove($home);
-die_after(fn(Table $t) => $t->setMultiple(['a' => 'xyzzy', 'b' => 1]), $home,
-    ['durable' => 'commit']);
+die_after(function (Table $t) {
+    $t['a'] = 'xyzzy';
+    $t['b'] = 1;
+}, $home, ['durable' => 'commit']);
 lose_memory();
 foreach (glob("$home/journal-*") as $file) {
     file_put_contents($file, str_replace('xyzzy', 'XYZZY', file_get_contents($file)));

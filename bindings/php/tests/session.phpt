@@ -4,7 +4,6 @@ Sessions of PHP in a table
 session
 --INI--
 session.use_cookies=0
-session.use_only_cookies=0
 session.cache_limiter=
 session.use_strict_mode=0
 --FILE--

@@ -97,6 +97,9 @@ class Run:
     def call_is_durable(self):
         return self.table.is_durable
 
+    def call_durability(self):
+        return self.table.durability
+
     def call_sync(self):
         self.table.sync()
         return True

@@ -55,6 +55,43 @@ def die_after(change, home, **options):
     reap(forked(child), 9)
 
 
+def test_a_call_for_many_keys_waits_once(home):
+    with tavola.open(home, durable="commit") as table:
+        values = {f"many:{i}": i for i in range(200)}
+        tags = table.tags("tag")
+        calls = {
+            "set": lambda: table.set("many:1", 1),
+            "set_many": lambda: table.set_many(values),
+            "tags": lambda: table.set_many(values, ttl=100, tags=tags),
+            "delete_many": lambda: table.delete_many([*values, "none"]),
+        }
+        for name, call in calls.items():
+            before = table.stats()["syncs"]
+            result = call()
+            assert table.stats()["syncs"] == before + 1, name
+        assert result == 200
+        assert table.stats()["unsynced_bytes"] == 0
+
+
+def test_the_policy_of_a_handle(home):
+    with tavola.open(home, durable=0.05) as table:
+        assert table.durability == 0.05
+        with tavola.open(home, durable="commit") as strict:
+            assert strict.durability == "commit"
+        with tavola.open(home, read_only=True) as reader:
+            assert reader.is_durable and reader.durability is None
+
+
+def test_lists_name_the_directory_and_not_the_memory(home):
+    with tavola.open(home, durable="os"), tavola.open("plain"):
+        assert sorted(tavola.list_tables()) == sorted([str(home), "plain"])
+        (memory,) = pathlib.Path(os.environ["TAVOLA_DIR"]).glob("durable-*")
+        with pytest.raises(ValueError, match="name that instead"):
+            tavola.remove(memory)
+        for name in tavola.list_tables():
+            tavola.find(name).close()
+
+
 def test_all_that_another_process_wrote_comes_back(home):
     finish(start("""if True:
         import sys, tavola
@@ -73,7 +110,7 @@ def test_all_that_another_process_wrote_comes_back(home):
     """, home))
     lose_memory()
     with tavola.open(home, serializer="pickle") as table:
-        assert table.is_durable
+        assert table.is_durable and table.durability == "os"
         assert (table["text"], table["number"], table["json"]) == ("ü", 7, {"a": [1, None]})
         assert table["object"] == {1, 2} and table["large"] == b"x" * 1_000_000
         assert table.get_raw("raw") == (b"\0", 5) and table.incr("counter") == 42
@@ -235,7 +272,8 @@ def test_an_invalid_policy_is_refused(home, given):
 
 def test_what_is_not_durable_says_so(home, table_name):
     with tavola.open(table_name) as table:
-        assert table.is_durable is False
+        assert table.is_durable is False and table.durability is None
+        assert "syncs" not in table.stats()
         for call in (table.sync, table.snapshot):
             with pytest.raises(tavola.OptionError, match="only in memory"):
                 call()

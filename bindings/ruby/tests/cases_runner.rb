@@ -223,6 +223,11 @@ class CasesRunner
     @table.durable?
   end
 
+  def call_durability(_step)
+    policy = @table.durability
+    policy.is_a?(Symbol) ? policy.to_s.encode('UTF-8') : policy
+  end
+
   def call_sync(_step)
     @table.sync
     true

@@ -36,6 +36,7 @@ class DurableTest < TavolaTest
     POLICIES.each do |policy|
       open(policy) do |one|
         assert one.durable?
+        assert_equal policy.is_a?(Numeric) ? policy.to_f : policy.to_sym, one.durability
         assert_equal home, one.path
         assert_same one, one.sync
         assert_equal true, one.snapshot
@@ -54,6 +55,8 @@ class DurableTest < TavolaTest
 
   def test_a_table_in_memory
     refute table.durable?
+    assert_nil table.durability
+    refute table.stats.key?(:syncs)
     assert_raises(Tavola::BadOptionError) { table.sync }
     assert_raises(Tavola::BadOptionError) { table.snapshot }
   end
@@ -122,9 +125,32 @@ class DurableTest < TavolaTest
     end
   end
 
+  def test_a_call_for_many_keys_waits_once
+    one = open
+    tags = one.fetch_tags('tag')
+    values = (1..200).to_h { |i| ["many:#{i}", i] }
+    calls = {
+      set: -> { one['many:1'] = 1 },
+      set_multi: -> { one.set_multi(values) },
+      tags: -> { one.set_multi(values, ttl: 100, tags: tags) },
+      delete_multi: -> { assert_equal 200, one.delete_multi(values.keys, 'none') }
+    }
+    calls.each do |name, call|
+      before = one.stats[:syncs]
+      call.call
+      assert_equal before + 1, one.stats[:syncs], name
+    end
+    assert_equal 0, one.stats[:unsynced_bytes]
+    one.close
+  end
+
   # A handle may be stricter than its table.
   def test_the_policy_of_a_handle
-    open(:os).close
+    open(:os) do |one|
+      assert_equal :os, one.durability
+      open(:commit) { |strict| assert_equal :commit, strict.durability }
+      Tavola::Table.open_read_only(home) { |reader| assert_nil reader.durability }
+    end
     killed_after { open(:commit)['k'] = 1 }
     Tavola.open(home) { |one| assert_equal 1, one['k'] }
   end

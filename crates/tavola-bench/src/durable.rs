@@ -11,7 +11,7 @@ use tavola::{Durability, Table};
 use tavola_program::units::parse_count;
 
 use crate::bytes::KeyWords;
-use crate::order::Order;
+use crate::small::{shuffled, timed};
 use crate::stats::median;
 use crate::{Emit, Error, Result};
 
@@ -87,19 +87,6 @@ fn key(index: u64) -> [u8; 16] {
     key
 }
 
-fn shuffled(count: u64, seed: u64) -> Vec<u64> {
-    let (mut order, mut all) = (Order::shuffled(0..count, seed + 1), vec![0; count as usize]);
-    order.fill(&mut all);
-    all
-}
-
-/// Returns how many seconds it takes to do something with each.
-fn timed(all: &[u64], mut each: impl FnMut(u64) -> Result<()>) -> Result<f64> {
-    let begun = Instant::now();
-    all.iter().try_for_each(|index| each(*index))?;
-    Ok(begun.elapsed().as_secs_f64())
-}
-
 /// Measures everything.
 pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
     in_memory(config, emit)?;
@@ -125,14 +112,14 @@ fn in_memory(config: &Config, emit: Emit<'_>) -> Result<()> {
         for (i, made) in [&plain, &lasting].into_iter().enumerate() {
             let table = made.table()?;
             let mut out = Vec::new();
-            round[0][i] = timed(&order, |index| {
+            round[0][i] = timed(&order, |&index| {
                 match table.get_into(key(index), &mut out)? {
                     true => Ok(()),
                     false => Err(Error::wrong("durable", "a key is missing")),
                 }
             })?;
-            round[1][i] = timed(&order, |index| Ok(table.set(key(index), &value)?))?;
-            round[2][i] = timed(&order[..order.len() / 2], |index| {
+            round[1][i] = timed(&order, |&index| Ok(table.set(key(index), &value)?))?;
+            round[2][i] = timed(&order[..order.len() / 2], |&index| {
                 let changed = table.transaction(|t| {
                     t.set(key(index), &value)?;
                     t.set(key((index + 1) % keys), &value)
@@ -297,7 +284,7 @@ fn beside_a_snapshot(config: &Config, emit: Emit<'_>) -> Result<()> {
     let mut rounds = Vec::new();
     for turn in 0..config.repeat.max(1) {
         let order = shuffled(keys, turn);
-        let alone = timed(&order, |index| Ok(table.set(key(index), &value)?))?;
+        let alone = timed(&order, |&index| Ok(table.set(key(index), &value)?))?;
         let done = AtomicBool::new(false);
         let beside = std::thread::scope(|scope| {
             let (done, order, value) = (&done, &order, &value);

@@ -49,7 +49,7 @@ fn key(index: u64) -> [u8; 8] {
 }
 
 /// All numbers below `count`, in an order that `seed` fixes.
-fn shuffled(count: u64, seed: u64) -> Vec<u64> {
+pub fn shuffled(count: u64, seed: u64) -> Vec<u64> {
     let (mut order, mut all) = (Order::shuffled(0..count, seed + 1), vec![0; count as usize]);
     let filled = order.fill(&mut all);
     debug_assert_eq!(filled, all.len());
@@ -57,7 +57,7 @@ fn shuffled(count: u64, seed: u64) -> Vec<u64> {
 }
 
 /// Does something with each and returns how many seconds that took.
-fn timed<T>(all: &[T], mut each: impl FnMut(&T) -> Result<()>) -> Result<f64> {
+pub fn timed<T>(all: &[T], mut each: impl FnMut(&T) -> Result<()>) -> Result<f64> {
     let begin = Instant::now();
     all.iter().try_for_each(&mut each)?;
     Ok(begin.elapsed().as_secs_f64())

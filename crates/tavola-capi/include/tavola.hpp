@@ -141,6 +141,20 @@ class table : public table_transactions {
   void set_capacity(std::uint64_t bytes) { detail::check(tavola_set_capacity(get(), bytes)); }
   void set_max_size(std::uint64_t bytes) { detail::check(tavola_set_max_size(get(), bytes)); }
   bool is_durable() const { return tavola_is_durable(get()); }
+  // Returns when the changes of this handle are on disk; see tavola_durability.
+  tavola_durable durability() const { return tavola_durability(get(), nullptr); }
+  // Returns the time of TAVOLA_DURABLE_WITHIN; zero for other policies.
+  std::chrono::milliseconds sync_time() const {
+    std::uint32_t ms = 0;
+    tavola_durability(get(), &ms);
+    return std::chrono::milliseconds(ms);
+  }
+  // Returns the state of the journal, or nothing if the table is not durable.
+  std::optional<tavola_durable_stats> durable_stats() const {
+    tavola_durable_stats stats = TAVOLA_INIT(tavola_durable_stats);
+    if (!detail::done(tavola_get_durable_stats(get(), &stats))) return std::nullopt;
+    return stats;
+  }
   // Returns when all changes of all processes survive a power failure; see tavola_sync.
   void sync() { detail::check(tavola_sync(get())); }
   // Writes a snapshot; false: another process is just writing one. See tavola_snapshot.

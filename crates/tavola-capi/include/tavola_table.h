@@ -182,6 +182,29 @@ typedef int32_t tavola_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// The meaning of a returned write for a power failure.
+enum tavola_durable
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The table is in memory only.
+  TAVOLA_DURABLE_NONE = 0,
+  // The change is on disk.
+  TAVOLA_DURABLE_COMMIT = 1,
+  // The change is on disk after `sync_ms` at most, as long as a process has the table open.
+  TAVOLA_DURABLE_WITHIN = 2,
+  // The change is on disk when the system has written it.
+  TAVOLA_DURABLE_OS = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_durable tavola_durable;
+#else
+typedef int32_t tavola_durable;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // What `tavola_update` does with a key.
 enum tavola_change
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -223,29 +246,6 @@ enum tavola_condition
 typedef enum tavola_condition tavola_condition;
 #else
 typedef int32_t tavola_condition;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-// The meaning of a returned write for a power failure.
-enum tavola_durable
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-  // The table is in memory only.
-  TAVOLA_DURABLE_NONE = 0,
-  // The change is on disk.
-  TAVOLA_DURABLE_COMMIT = 1,
-  // The change is on disk after `sync_ms` at most, as long as a process has the table open.
-  TAVOLA_DURABLE_WITHIN = 2,
-  // The change is on disk when the system has written it.
-  TAVOLA_DURABLE_OS = 3,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum tavola_durable tavola_durable;
-#else
-typedef int32_t tavola_durable;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -780,7 +780,8 @@ tavola_status tavola_append_with(const struct tavola_table *table,
 // If the process is killed before the call returned, the whole key exists, or it does not.
 tavola_status tavola_remove(const struct tavola_table *table, const void *key, size_t key_len);
 
-// Sets many keys, in order.
+// Sets many keys, in order. With `TAVOLA_DURABLE_COMMIT` this waits for the disk once, at its end,
+// as all calls do that change many keys.
 //
 // # Errors
 // As `tavola_set`; the pairs before the one that failed are set. If a key or value is NULL and its
@@ -1282,6 +1283,7 @@ tavola_status tavola_clear(const struct tavola_table *table);
 //
 // # Errors
 // `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
+// `TAVOLA_ERR_BAD_OPTION`: it is the memory of a durable table, which stays, too.
 // `TAVOLA_ERR_PERMISSION`: also for the table of another user in a directory where everybody may
 // create files.
 tavola_status tavola_names_remove(const char *name);
@@ -1373,6 +1375,34 @@ typedef struct tavola_view tavola_view;
 
 // Called with a name, path or sentence: `len` bytes and a NUL, which are lent until it returns.
 typedef void (*tavola_each_text)(void *user, const char *text, size_t len);
+
+// The state of a durable table's journal. Begin with
+// `tavola_durable_stats stats = TAVOLA_INIT(tavola_durable_stats);`.
+typedef struct tavola_durable_stats {
+  // `sizeof(tavola_durable_stats)`.
+  size_t size;
+  // The policy of the table, one of `tavola_durable`; a handle may have a stricter one, see
+  // `tavola_durability`.
+  int32_t durable;
+  // The time of `TAVOLA_DURABLE_WITHIN`, in milliseconds; 0 for other policies.
+  uint32_t sync_ms;
+  // Bytes of the journal since the last snapshot, which a rebuild reads.
+  uint64_t journal_bytes;
+  // Bytes that are in memory only: not written to the files yet.
+  uint64_t unwritten_bytes;
+  // Bytes that would not survive a power failure now. They include `unwritten_bytes`.
+  uint64_t unsynced_bytes;
+  // How often the journal was synced since the memory of the table was made.
+  uint64_t syncs;
+  // How many nanoseconds all of these syncs took.
+  uint64_t sync_ns;
+  // When the last snapshot was made, in milliseconds since 1970; 0 if there is none.
+  uint64_t snapshot_unix_ms;
+  // The bytes of the last snapshot.
+  uint64_t snapshot_bytes;
+  // The error number of the system for which the journal has failed; 0 if it has not.
+  uint64_t failed_errno;
+} tavola_durable_stats;
 
 // The numbers of a `tavola_save`.
 typedef struct tavola_saved {
@@ -1473,8 +1503,9 @@ tavola_status tavola_names_directory(struct tavola_buffer *path);
 // control characters.
 tavola_status tavola_names_path_of(const char *name, struct tavola_buffer *path);
 
-// Calls `each` with the path of each table in the directory, sorted by name. It includes tables
-// that this process must not read; to open them returns the reason.
+// Calls `each` with the path of each table in the directory, sorted. It includes tables that this
+// process must not read; to open them returns the reason. A durable table whose memory is in the
+// directory is listed by the path of its own directory.
 //
 // # Errors
 // `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
@@ -2118,11 +2149,27 @@ tavola_status tavola_set_max_size(const struct tavola_table *table, uint64_t byt
 // if (tavola_is_durable(users) && tavola_sync(users) == TAVOLA_OK) {
 //   puts("alice survives a power failure");
 // }
+// if (tavola_durability(users, NULL) != TAVOLA_DURABLE_COMMIT) {
+//   puts("writes do not wait for the disk");
+// }
 // tavola_snapshot(users, NULL);
+// tavola_durable_stats stats = TAVOLA_INIT(tavola_durable_stats);
+// if (tavola_get_durable_stats(users, &stats) == TAVOLA_OK) {
+//   printf("%llu syncs\n", (unsigned long long)stats.syncs);
+// }
 // tavola_close(users);
 // tavola_names_remove("./users");
 // ```
 bool tavola_is_durable(const struct tavola_table *table);
+
+// Returns when the changes of this handle are on disk: the policy of the table, or a stricter one
+// with which the handle was opened. `sync_ms`, which may be NULL, gets the time of
+// `TAVOLA_DURABLE_WITHIN`, and 0 for other policies. Returns `TAVOLA_DURABLE_NONE` if the table is
+// not durable, if the handle is open read-only, or if the table cannot be read.
+//
+// With `TAVOLA_DURABLE_COMMIT` each call that changes the table waits for the disk. So do other
+// work meanwhile, or change many keys in one call.
+tavola_durable tavola_durability(const struct tavola_table *table, uint32_t *sync_ms);
 
 // Returns when all changes of all processes that were made before survive a power failure. Call it
 // before you report what another process has written.
@@ -2145,6 +2192,17 @@ tavola_status tavola_sync(const struct tavola_table *table);
 // # Crash
 // The snapshot is there whole, or not at all.
 tavola_status tavola_snapshot(const struct tavola_table *table, uint32_t *made);
+
+// Writes the state of a durable table's journal to `stats`. A handle that is open read-only may
+// ask, too.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: the table is not durable. Otherwise as `tavola_get`.
+//
+// # Concurrency
+// The numbers are read one after the other, while other processes write.
+tavola_status tavola_get_durable_stats(const struct tavola_table *table,
+                                       struct tavola_durable_stats *stats);
 
 // Writes all keys to a file, from which `tavola_restore` sets them again: after a restart of the
 // machine, or in another table. The file has each key with its value, flags, tags, marks, version
@@ -2680,6 +2738,47 @@ tavola_status tavola_set_many_entries(const struct tavola_table *table,
                                       const struct tavola_entry *entries,
                                       size_t count);
 
+// Sets many keys as `tavola_set_many_entries` does, all with these tags; NULL means no tags. See
+// `tavola_set_tagged`.
+//
+// # Examples
+// ```c
+// const tavola_bytes names[] = {{"news", 4}};
+// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+// const tavola_entry entries[] = {{{"a", 1}, {"one", 3}, NULL}, {{"b", 1}, {"two", 3}, NULL}};
+// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+// uint64_t removed = 0;
+// tavola_fetch_tags(table, names, 1, &tags);
+// tavola_set_many_tagged(table, entries, 2, &tags);
+// tavola_remove_many(table, keys, 3, &removed);
+// printf("%llu keys existed\n", (unsigned long long)removed);
+// ```
+//
+// # Errors
+// As `tavola_set_many_entries` and `tavola_set_tagged`.
+//
+// # Concurrency
+// As `tavola_set_many`.
+tavola_status tavola_set_many_tagged(const struct tavola_table *table,
+                                     const struct tavola_entry *entries,
+                                     size_t count,
+                                     const struct tavola_tags *tags);
+
+// Removes many keys, in order. `removed`, which may be NULL, gets how many of them existed; after
+// an error, how many it has removed.
+//
+// # Errors
+// As `tavola_remove`, except `TAVOLA_NOT_FOUND`; the keys before the one that failed are removed.
+// If a key is NULL and its length is not 0, no key is removed.
+//
+// # Concurrency
+// Each key is removed as by `tavola_remove`. Other processes may miss some of them before the
+// rest.
+tavola_status tavola_remove_many(const struct tavola_table *table,
+                                 const struct tavola_bytes *keys,
+                                 size_t count,
+                                 uint64_t *removed);
+
 // Prefetches the memory that calls with these keys need, so that they wait for it once. Make these
 // calls at once. It is worth it for about ten keys or more. Calls with arrays of keys, and
 // batches, do it by themselves.
@@ -2825,6 +2924,7 @@ tavola_status tavola_batch_touch(struct tavola_batch *batch,
 // Those of the operations. The operations before the one that failed are done.
 //
 // # Concurrency
+// With `TAVOLA_DURABLE_COMMIT` it waits for the disk once, at its end.
 // Each operation has its own moment. Other processes may see some of them before the rest.
 tavola_status tavola_batch_execute(struct tavola_batch *batch, const struct tavola_table *table);
 

@@ -188,15 +188,18 @@ class table_writes : public table_reads {
   }
   // Sets keys, each with attributes of its own.
   void set_many_entries(const std::vector<full_entry>& entries) {
-    std::vector<tavola_attributes> beside;
-    std::vector<tavola_entry> given;
-    beside.reserve(entries.size());
-    given.reserve(entries.size());
-    for (auto& [key, value, with] : entries) {
-      beside.push_back(detail::to(with));
-      given.push_back({detail::bytes(key), detail::bytes(value), &beside.back()});
-    }
-    detail::check(tavola_set_many_entries(get(), given.data(), given.size()));
+    set_all(entries, tavola_set_many_entries);
+  }
+  // Sets keys, each with attributes of its own, all with these tags.
+  void set_many_tagged(const std::vector<full_entry>& entries, const tags& has) {
+    set_all(entries, [&](auto... given) { return tavola_set_many_tagged(given..., &has); });
+  }
+  // Removes keys, and returns how many of them existed.
+  std::uint64_t remove_many(const std::vector<view>& keys) {
+    const auto given = detail::all_bytes(keys);
+    std::uint64_t removed = 0;
+    detail::check(tavola_remove_many(get(), given.data(), given.size(), &removed));
+    return removed;
   }
 
   // Returns the handles of tags; tags that do not exist are created. Fetch the handles before you
@@ -250,6 +253,18 @@ class table_writes : public table_reads {
   bool remove_by_uid(hint uid) { return detail::done(tavola_remove_by_uid(get(), uid)); }
 
  private:
+  template <typename Set>
+  void set_all(const std::vector<full_entry>& entries, Set call) {
+    std::vector<tavola_attributes> beside;
+    std::vector<tavola_entry> given;
+    beside.reserve(entries.size());
+    given.reserve(entries.size());
+    for (auto& [key, value, with] : entries) {
+      beside.push_back(detail::to(with));
+      given.push_back({detail::bytes(key), detail::bytes(value), &beside.back()});
+    }
+    detail::check(call(get(), given.data(), given.size()));
+  }
   template <typename Write>
   bool write(Write call, view key, view value) {
     return detail::done(call(get(), key.data(), key.size(), value.data(), value.size()));

@@ -12,6 +12,7 @@ use crate::logs::tavola_line;
 use crate::options::tavola_options;
 use crate::queues::pool::tavola_pool_options;
 use crate::status::tavola_status;
+use crate::table::durable::tavola_durable_stats;
 use crate::table::holders::tavola_holder;
 use crate::table::latency::tavola_latency;
 use crate::table::live::tavola_live_keys;
@@ -96,6 +97,10 @@ fn assertions() -> Vec<(String, usize)> {
         }
         tavola_holder { size shard pid is_local is_stopped is_alive }
         tavola_live_keys { size live unreclaimed is_estimate }
+        tavola_durable_stats {
+            size durable sync_ms journal_bytes unwritten_bytes unsynced_bytes syncs sync_ns
+            snapshot_unix_ms snapshot_bytes failed_errno
+        }
         tavola_recent { size wanted_ms spanned_ms hits misses writes evicted expired }
         tavola_latency { size from_ns below_ns reads writes }
         tavola_shard { size number keys payload_bytes writes evicted recoveries }
@@ -199,5 +204,5 @@ fn every_struct_and_field_of_the_header_is_checked() {
         let checked = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(checked, there, "fields of {name}");
     }
-    assert_eq!(structs, 29);
+    assert_eq!(structs, 30);
 }

@@ -52,8 +52,9 @@ pub unsafe extern "C" fn tavola_names_path_of(
     entry(|| given!(buffer path).put(names::path_of(given!(name name))?.as_os_str().as_bytes()))
 }
 
-/// Calls `each` with the path of each table in the directory, sorted by name. It includes tables
-/// that this process must not read; to open them returns the reason.
+/// Calls `each` with the path of each table in the directory, sorted. It includes tables that this
+/// process must not read; to open them returns the reason. A durable table whose memory is in the
+/// directory is listed by the path of its own directory.
 ///
 /// # Errors
 /// `TAVOLA_ERR_IO`, `TAVOLA_ERR_PERMISSION`. A directory that does not exist holds no tables.
@@ -106,6 +107,7 @@ pub unsafe extern "C" fn tavola_names_remove_any_owner(name: *const c_char) -> t
 ///
 /// # Errors
 /// `TAVOLA_ERR_NO_TABLE`. `TAVOLA_ERR_NOT_A_TABLE`: the file is not a table, and stays.
+/// `TAVOLA_ERR_BAD_OPTION`: it is the memory of a durable table, which stays, too.
 /// `TAVOLA_ERR_PERMISSION`: also for the table of another user in a directory where everybody may
 /// create files.
 #[unsafe(no_mangle)]

@@ -144,3 +144,18 @@ fn within(sync_ms: u32) -> Durability {
     let ms = if sync_ms == 0 { SYNC_MS } else { sync_ms };
     Durability::Within(Duration::from_millis(ms.into()))
 }
+
+/// Returns a policy as one of `tavola_durable`, and the milliseconds of `TAVOLA_DURABLE_WITHIN`.
+pub(crate) fn durable_of(durability: Option<Durability>) -> (tavola_durable, u32) {
+    use tavola_durable::*;
+    match durability {
+        None => (TAVOLA_DURABLE_NONE, 0),
+        Some(Durability::Commit) => (TAVOLA_DURABLE_COMMIT, 0),
+        Some(Durability::Within(time)) => {
+            let ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+            (TAVOLA_DURABLE_WITHIN, ms)
+        }
+        // A policy that the header does not have is called the weakest.
+        Some(_) => (TAVOLA_DURABLE_OS, 0),
+    }
+}

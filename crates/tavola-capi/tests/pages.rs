@@ -3,8 +3,9 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use support::{COMPILERS, Installed, Language, directory, here, succeed, tables_in};
+use support::{
+    COMPILERS, Installed, Language, cargo, directory, here, succeed, tables_in, tested_packages,
+};
 
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -78,7 +79,7 @@ fn run_programs(language: Language) -> usize {
                 let source = format!("app.{}", language.ending());
                 std::fs::write(directory.path().join(source), format!("{program}\n")).unwrap();
                 let command = format!("{command}\n./a.out");
-                let ran = installed.run_command((language, compiler), directory.path(), &command);
+                let ran = installed.run_command(language, compiler, directory.path(), &command);
                 let [out, err] = [ran.stdout, ran.stderr].map(|b| String::from_utf8(b).unwrap());
                 let wanted = (printed(program), String::new());
                 assert!(
@@ -109,16 +110,20 @@ fn programs_in_rust_run() {
     let directory = directory();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let ran = succeed(
-        Command::new(env!("CARGO"))
+        cargo()
             .args(["test", "--doc", "--package", "tavola", "--target-dir"])
             .arg(target)
+            .args(tested_packages())
             .args(["--", "README", "docs/guide"])
             .env("RUSTDOCFLAGS", "--cfg tavola_readme")
-            .env("TAVOLA_DIR", tables_in(directory.path()))
-            .current_dir(here("../..")),
+            .env("TAVOLA_DIR", tables_in(directory.path())),
     );
     let out = String::from_utf8_lossy(&ran.stdout);
-    let pages = pages().into_iter().map(|page| read(&page));
+    // The programs of that page use another crate, whose examples they are.
+    let pages = pages()
+        .into_iter()
+        .filter(|page| !page.ends_with("constant-files.md"));
+    let pages = pages.map(|page| read(&page));
     let count: usize = pages.map(|page| blocks(&page, "rust").len()).sum();
     assert!(count > 0 && !out.contains("- compile"), "{out}");
     let all_passed = format!("test result: ok. {count} passed; 0 failed; 0 ignored");
@@ -187,8 +192,7 @@ fn examples_of_the_headers_run() {
             std::fs::write(directory.path().join("a.c"), program_of_example(code)).unwrap();
             for compiler in COMPILERS {
                 let command = "cc a.c -std=c11 $(pkg-config --cflags --libs tavola)\n./a.out";
-                let in_c = (Language::C, compiler);
-                let ran = installed.run_command(in_c, directory.path(), command);
+                let ran = installed.run_command(Language::C, compiler, directory.path(), command);
                 let error = String::from_utf8_lossy(&ran.stderr);
                 assert!(
                     error.is_empty() || is_meant(&error),
@@ -223,7 +227,7 @@ fn examples_of_the_headers_for_cpp_run() {
         std::fs::write(directory.path().join("a.cpp"), code).unwrap();
         for compiler in COMPILERS {
             let command = "cc a.cpp -std=c++20 $(pkg-config --cflags --libs tavola)\n./a.out";
-            let ran = installed.run_command((Language::Cpp20, compiler), directory.path(), command);
+            let ran = installed.run_command(Language::Cpp20, compiler, directory.path(), command);
             assert!(!ran.stdout.is_empty() && ran.stderr.is_empty(), "{name}");
         }
     }
@@ -246,7 +250,7 @@ fn examples_are_made_and_run_as_their_pages_say() {
             let directory = directory();
             let name = source.file_name().unwrap();
             std::fs::copy(&source, directory.path().join(name)).unwrap();
-            let ran = installed.run_command((Language::C, compiler), directory.path(), command);
+            let ran = installed.run_command(Language::C, compiler, directory.path(), command);
             assert!(!ran.stdout.is_empty(), "{command} prints nothing");
             let left = std::fs::read_dir(tables_in(directory.path())).unwrap();
             assert_eq!(left.count(), 0, "{command} left tables behind");

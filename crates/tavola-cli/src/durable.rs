@@ -103,10 +103,10 @@ pub fn policy(policy: Durability) -> String {
     }
 }
 
-/// Returns the name of a table that was found in the directory of tables: its own, or, if it is the
-/// memory of a durable table, the path of that. `None` if that is gone.
+/// Returns the name of a listed table: that of its file, or the path of its directory if it is
+/// durable. `None` if it is the memory of a durable table whose directory is gone.
 pub fn name_of(path: &Path) -> Option<OsString> {
-    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = short_name(path);
     if !name.as_bytes().starts_with(MEMORY) {
         return Some(name.to_os_string());
     }
@@ -114,15 +114,14 @@ pub fn name_of(path: &Path) -> Option<OsString> {
         .open_read_only(path)
         .and_then(|t| t.durable_stats())
     {
-        Ok(Some(stats)) => home_of(stats.home.as_os_str()).map(PathBuf::into_os_string),
+        Ok(Some(_)) => None,
         _ => Some(name.to_os_string()),
     }
 }
 
-/// Returns the name under which people know an open table that was found in the directory of
-/// tables.
+/// Returns the name under which people know an open table that was listed.
 pub fn label_of(table: &Table, path: &Path) -> OsString {
-    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = short_name(path);
     match name
         .as_bytes()
         .starts_with(MEMORY)
@@ -133,24 +132,12 @@ pub fn label_of(table: &Table, path: &Path) -> OsString {
     }
 }
 
-/// Returns an error if this is the memory of a durable table that exists: without it, what is not
-/// on disk yet is lost.
-pub fn refuse_memory(name: &OsStr) -> Result<(), CliError> {
-    let stats = options()
-        .open_read_only(name)
-        .and_then(|t| t.durable_stats());
-    let home = match stats {
-        Ok(Some(stats)) if home_of(name).is_none() => stats.home,
-        _ => return Ok(()),
-    };
-    if home_of(home.as_os_str()).is_none() {
-        return Ok(());
+/// Returns the name of a file in the directory of tables. Other tables are known by their paths.
+pub fn short_name(path: &Path) -> &OsStr {
+    match path.file_name() {
+        Some(name) if path.parent() == Some(&names::directory()) => name,
+        _ => path.as_os_str(),
     }
-    Err(CliError::Sentence(format!(
-        "{} is the memory of the durable table {}; name that instead",
-        printable(name.as_bytes()),
-        printable(home.as_os_str().as_bytes())
-    )))
 }
 
 /// Returns the state of a journal, in lines with a title each.

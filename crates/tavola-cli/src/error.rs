@@ -38,6 +38,8 @@ pub enum CliError {
     },
     /// A load that stopped half-way; what came before is in the table.
     Partial { loaded: u64, source: Box<CliError> },
+    /// A constant file cannot be read or written; its own sentence says why.
+    Constant(tavola_cdb::Error),
     /// A program that the command ran has failed; its exit code is passed on.
     Command { sentence: String, code: u8 },
     /// A cause only one command knows, as its own sentence.
@@ -94,12 +96,10 @@ impl fmt::Display for CliError {
                     "the {wanted} is missing: give it as an argument, in a file, or through a pipe"
                 )
             }
-            CliError::BadKey { notation, text } => {
-                write!(
-                    f,
-                    "'{text}' is not {notation}; encode the key, or leave out --{notation}"
-                )
-            }
+            CliError::BadKey { notation, text } => write!(
+                f,
+                "'{text}' is not {notation}; encode the key, or leave out --{notation}"
+            ),
             CliError::BinaryToTerminal => f.write_str(
                 "a binary dump cannot be written to a terminal; name a file or use a \
                     pipe",
@@ -118,6 +118,7 @@ impl fmt::Display for CliError {
             } => {
                 write!(f, "{}: {why}", path.display())
             }
+            CliError::Constant(source) => source.fmt(f),
             CliError::Partial { loaded: 0, source } => source.fmt(f),
             CliError::Partial { loaded, source } => {
                 write!(
@@ -152,9 +153,16 @@ impl Error for CliError {
             CliError::Output(source)
             | CliError::Read { source, .. }
             | CliError::Write { source, .. } => Some(source),
+            CliError::Constant(source) => Some(source),
             CliError::Partial { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl From<tavola_cdb::Error> for CliError {
+    fn from(source: tavola_cdb::Error) -> CliError {
+        CliError::Constant(source)
     }
 }
 

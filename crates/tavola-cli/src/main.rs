@@ -5,6 +5,7 @@
 //!   the server, which takes memcached's flags as `tavola-memcached` or `tavola memcached`.
 //! - [`args`]: arguments that several commands share: tables, keys, values.
 //! - [`output`], [`units`], [`progress`]: bytes, JSON, sizes and bars on their way out.
+//! - [`constant`]: constant files in the place of a table.
 //! - [`durable`]: what the commands for durable tables share.
 //! - [`pattern`], [`kind`]: which keys are meant; what a file of tables holds.
 //! - [`lines`]: commands one a line, of a shell or a batch.
@@ -25,6 +26,7 @@ mod beside;
 mod cli;
 mod cmd;
 mod command;
+mod constant;
 mod durable;
 mod error;
 mod health;

@@ -45,14 +45,38 @@ fn succeed(command: &mut Command) -> Output {
     out
 }
 
+/// Cargo, without the variables of this test run: build scripts of other crates would run again
+/// because of them, and all that depends on them would be built again.
+fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_ours = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "OUT_DIR",
+            "RUSTC_BOOTSTRAP",
+        ];
+        if is_ours.iter().any(|begin| text.starts_with(begin)) {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// A directory of what `make build` makes, from what the tests are built of.
 fn built(work: &Path) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let mut library = Command::new(env!("CARGO"));
-    library.args(["build", "--profile", "test", "--package", "tavola-capi"]);
-    library.args(["--lib", "--target-dir"]).arg(target);
+    let mut library = cargo();
+    library.args(["build", "--profile", "test"]);
+    // With the packages that `cargo test` was called for, cargo builds on what is built already.
+    let packages = std::env::var("TAVOLA_TESTED_PACKAGES");
+    let packages = packages.unwrap_or("--package tavola-cli --package tavola-capi".to_owned());
+    library.args(packages.split_whitespace());
+    library.args(["--lib", "--test", "install", "--target-dir"]);
+    library.arg(target);
     succeed(library.current_dir(root()));
-    let mut pages = Command::new(env!("CARGO"));
+    let mut pages = cargo();
     pages.args(["xtask", "man"]).arg(work.join("man3"));
     succeed(pages.env("CARGO_TARGET_DIR", target).current_dir(root()));
     symlink(env!("CARGO_BIN_EXE_tavola"), work.join("tavola")).unwrap();

@@ -88,6 +88,20 @@ impl Args {
         self.seconds >= EVERY
     }
 
+    /// Returns the points of a case that makes so many stores: all, or a sample, spread evenly from
+    /// the first to the last.
+    pub(crate) fn points(&self, total: u64) -> Vec<u64> {
+        match self.point {
+            Some(point) => vec![point],
+            None if self.every_point() || total <= self.sample() => (1..=total).collect(),
+            None => {
+                let count = self.sample();
+                let nth = |n| 1 + n * (total - 1) / (count - 1);
+                (0..count).map(nth).collect()
+            }
+        }
+    }
+
     /// How many points of a long case make a sample.
     pub(crate) fn sample(&self) -> u64 {
         (POINTS_A_SECOND * self.seconds).max(LEAST_POINTS)
@@ -124,6 +138,10 @@ mod tests {
             Some("reclaim")
         );
         assert!(!args.every_point() && args.sample() == 60);
+        assert_eq!(args.points(3), [1, 2, 3]);
+        let sample = args.points(1000);
+        assert_eq!((sample.len(), sample[0], sample[59]), (60, 1, 1000));
+        assert_eq!(parse("--point 7").unwrap().points(3), [7]);
         assert!(parse("").unwrap().every_point());
         assert_eq!(parse("--help").unwrap_err(), "help");
         for bad in ["--kills", "--kills x", "--lanes 0", "--faster"] {

@@ -11,6 +11,7 @@
 //! | `durable` | the same for durable tables, whose memory may be lost, and a soak of their own |
 //! | `leases` | a soak of leases: workers compute, wait, get failures |
 //! | `lists` | a soak of transactions on a durable table, whose histories must have an order |
+//! | `saved` | saving a table to a file, and restoring it, at every store and system call |
 //! | `soak` | random operations, random kills and stops, histories checked |
 //! | `surroundings` | daemons that close descriptors, pid namespaces, `cp` and `mv` |
 //! | `child` | children that die at a store, or say what they find |
@@ -44,6 +45,8 @@ mod makers;
 mod points;
 #[forbid(unsafe_code)]
 mod queues;
+#[forbid(unsafe_code)]
+mod saved;
 #[forbid(unsafe_code)]
 mod scratch;
 #[forbid(unsafe_code)]
@@ -119,6 +122,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         queues::points(args, &board, &scratch)?;
         logs::points(args, &board, &scratch)?;
         durable::points(args, &board, &scratch)?;
+        saved::run(args, &board, &scratch)?;
     }
     if soaks_only || only.is_none() {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;

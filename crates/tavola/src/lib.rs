@@ -179,7 +179,6 @@ pub use error::{BoxError, Error, Holder, Lock, Result};
 pub use layout::{Hint, tables as format_tables};
 pub use lock::on_long_wait;
 pub use recover::CheckReport;
-pub use region::names;
 #[cfg(feature = "torture")]
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
@@ -198,6 +197,12 @@ pub use values::{
 #[cfg(feature = "serde")]
 pub use table::Json;
 pub use table::{Codec, Encode, Plain, Typed};
+
+/// The file of a name, the list of tables, and how a table is removed or renamed.
+pub mod names {
+    pub use crate::region::names::{directory, path_of, warning};
+    pub use crate::table::names::{list, remove, rename};
+}
 
 /// For programs that look after durable tables.
 pub mod durable {

@@ -3,12 +3,13 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 15] = [
+const DIRECTION: [(&str, &[&str]); 16] = [
     // For its tests.
     ("tavola", &["tavola-model"]),
     ("tavola-model", &["tavola"]),
     ("tavola-proto", &[]),
     ("tavola-capi", &["tavola"]),
+    ("tavola-cdb", &[]),
     // The server and its table for its tests.
     (
         "tavola-client",
@@ -28,7 +29,13 @@ const DIRECTION: [(&str, &[&str]); 15] = [
     ("tavola-tracing", &["tavola"]),
     (
         "tavola-cli",
-        &["tavola", "tavola-client", "tavola-program", "tavola-server"],
+        &[
+            "tavola",
+            "tavola-cdb",
+            "tavola-client",
+            "tavola-program",
+            "tavola-server",
+        ],
     ),
     ("tavola-python", &["tavola"]),
     ("tavola-fuzz", &["tavola", "tavola-model", "tavola-proto"]),

@@ -44,7 +44,7 @@ my %CALL = (
     ttl     => sub { my $left = $_[0]->ttl($_[1]{key}); defined $left ? _up($left) : undef },
     get_many => sub { $_[0]->get_multi($_[1]{keys}) },
     set_many => sub {
-        $_[0]->set_multi($_[1]{values}, exists $_[1]{ttl} ? (ttl => $_[1]{ttl}) : ());
+        $_[0]->set_multi($_[1]{values}, map { ($_ => $_[1]{$_}) } grep { $_[1]{$_} } qw(ttl tags));
     },
     delete_many   => sub { $_[0]->delete_multi($_[1]{keys}) },
     keys          => sub { _sorted($_[0]->keys) },
@@ -53,6 +53,7 @@ my %CALL = (
     size          => sub { $_[0]->size },
     clear         => sub { $_[0]->clear },
     is_durable    => sub { $_[0]->is_durable },
+    durability    => sub { $_[0]->durability },
     sync          => sub { $_[0]->sync; 1 },
     snapshot      => sub { $_[0]->snapshot },
     invalidate    => sub { $_[0]->invalidate($_[1]{tag}) },

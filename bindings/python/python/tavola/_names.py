@@ -8,12 +8,20 @@ from . import _tavola
 def list_tables():
     """Return the names of all tables in the directory of tables, sorted.
 
+    A durable table whose memory is there is named by the path of its own directory.
+
     >>> import tavola
     >>> table = tavola.open("listed")
     >>> "listed" in tavola.list_tables()
     True
     """
-    return [os.path.basename(path) for path in _tavola.list_tables()]
+    directory = os.path.dirname(_tavola.path_of("any"))
+
+    def name(path):
+        folder, last = os.path.split(path)
+        return last if folder == directory else path
+
+    return [name(path) for path in _tavola.list_tables()]
 
 
 def remove(name, *, any_owner=False):

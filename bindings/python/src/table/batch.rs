@@ -8,7 +8,7 @@ use crate::text::key_of;
 use crate::time::expiry;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tavola::{Attributes, StoreOptions};
+use tavola::Attributes;
 
 /// Batches up to this number of keys keep the interpreter's lock.
 const SHORT: usize = 64;
@@ -99,7 +99,8 @@ impl Table {
         Ok(found)
     }
 
-    /// Set many keys, from a mapping or pairs. All get this TTL and these tags.
+    /// Set many keys, from a mapping or pairs. All get this TTL and these tags. In a durable table,
+    /// this waits for the disk once.
     ///
     /// >>> import tavola
     /// >>> table = tavola.open("doc")
@@ -146,14 +147,16 @@ impl Table {
         let (table, keys) = (self.shared(py)?, collected(keys)?);
         let slices = bytes_of_all(&keys)?;
         let remove = || {
-            let mut count = 0;
-            for slices in slices.chunks(SHORT) {
-                table.prefetch(slices)?;
-                for key in slices {
-                    count += usize::from(table.remove(key)?);
+            table.wait_once(|| {
+                let mut count = 0;
+                for slices in slices.chunks(SHORT) {
+                    table.prefetch(slices)?;
+                    for key in slices {
+                        count += usize::from(table.remove(key)?);
+                    }
                 }
-            }
-            Ok(count)
+                Ok::<_, tavola::Error>(count)
+            })
         };
         match slices.len() > SHORT || self.waits_for_disk() {
             true => py.detach(remove),
@@ -184,15 +187,11 @@ impl Table {
             if tags.is_empty() {
                 return table.set_many_entries(&entries);
             }
-            for (key, value, attributes) in &entries {
-                let how = StoreOptions {
-                    attributes: Some(*attributes),
-                    tags,
-                    ..StoreOptions::default()
-                };
-                table.store(key, value, &how)?;
-            }
-            Ok(())
+            table.wait_once(|| {
+                entries.iter().try_for_each(|(key, value, attributes)| {
+                    table.set_tagged(key, value, *attributes, tags)
+                })
+            })
         })
     }
 }

@@ -3,11 +3,9 @@
 //! The old value is decoded by its flags, which the library's own `take` and `swap` do not return.
 //! So a key is read with its token, and changed only if it still has the token.
 
-use super::write::Write;
-use super::{Table, TagHandles};
+use super::Table;
 use crate::error::bad_option;
 use crate::text::key_of;
-use crate::time::expiry;
 use pyo3::prelude::*;
 use tavola::{CasOutcome, CasToken, Condition, Entry, Stored};
 
@@ -73,23 +71,14 @@ impl Table {
         ttl: Option<Object<'_, 'py>>,
         tags: Option<Object<'_, 'py>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (py, expiry) = (key.py(), expiry(ttl)?);
-        let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(self, tags))?;
-        let (encoded, flags) = self.serializer.encode(value)?;
+        let (py, given) = (key.py(), self.given(key, value, ttl, tags)?);
         loop {
-            let old = self.entry(py, key_of(key)?)?;
-            let write = Write {
-                key: key_of(key)?,
-                value: encoded.as_slice(py),
-                flags,
-                expiry,
-                tags,
-                condition: match &old {
-                    Some(old) => Condition::Is(old.token),
-                    None => Condition::Absent,
-                },
+            let old = self.entry(py, given.key)?;
+            let condition = match &old {
+                Some(old) => Condition::Is(old.token),
+                None => Condition::Absent,
             };
-            if let Stored::Done(_) = self.store(py, &write)? {
+            if let Stored::Done(_) = self.store(py, &given.write(py, condition))? {
                 return match old {
                     Some(old) => self.decode_entry(py, &old).map(Some),
                     None => Ok(default),
@@ -144,7 +133,7 @@ impl Table {
             return Err(bad_option(key.py(), "token", why));
         };
         let condition = Condition::Is(CasToken(token));
-        let stored = self.store_object((key, value), ttl, tags, condition)?;
+        let stored = self.store_object(key, value, ttl, tags, condition)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 

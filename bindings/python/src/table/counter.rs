@@ -9,12 +9,51 @@ use pyo3::prelude::*;
 use tavola::{Attributes, CasOutcome, Condition, Error, NumberOptions, StoreOptions, Stored};
 
 /// A change of a counter.
-struct Change<'a> {
-    key: &'a [u8],
-    by: i64,
-    initial: i64,
-    attributes: Attributes,
-    removes_zero: bool,
+pub(super) struct Change<'a> {
+    pub key: &'a [u8],
+    pub by: i64,
+    pub initial: i64,
+    /// Of a counter that is created.
+    pub attributes: Attributes,
+    pub removes_zero: bool,
+}
+
+impl<'a> Change<'a> {
+    /// Reads the arguments of a call that counts.
+    pub fn of(
+        key: &'a Bound<'_, PyAny>,
+        by: i64,
+        initial: i64,
+        ttl: Option<&Bound<'_, PyAny>>,
+        removes_zero: bool,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            key: key_of(key)?,
+            by,
+            initial,
+            attributes: Attributes {
+                expiry: expiry(ttl)?,
+                flags: COUNTER,
+            },
+            removes_zero,
+        })
+    }
+
+    /// Returns the number that a counter has which is created.
+    pub fn first(&self) -> tavola::Result<i64> {
+        self.initial.checked_add(self.by).ok_or_else(too_far)
+    }
+
+    /// Returns how a number is added, with the flags that the table can store.
+    pub fn options(&self, flags: u32) -> NumberOptions {
+        NumberOptions {
+            attributes: Attributes {
+                flags,
+                ..self.attributes
+            },
+            remove_zero: self.removes_zero,
+        }
+    }
 }
 
 /// Returns what `decr` adds.
@@ -24,7 +63,7 @@ pub(super) fn negated(py: Python<'_>, by: i64) -> PyResult<i64> {
 }
 
 #[cold]
-pub(super) fn too_far() -> Error {
+fn too_far() -> Error {
     Error::BadOption {
         option: "by",
         why: "the sum does not fit a signed 64-bit number".to_string(),
@@ -32,14 +71,18 @@ pub(super) fn too_far() -> Error {
 }
 
 /// Creates a counter that begins at another number than 0, or changes it.
-fn count_from(table: &tavola::Table, change: &Change<'_>) -> tavola::Result<i64> {
+fn count_from(
+    table: &tavola::Table,
+    change: &Change<'_>,
+    attributes: Attributes,
+) -> tavola::Result<i64> {
     loop {
         match table.get_with_token(change.key)? {
             None => {
-                let sum = change.initial.checked_add(change.by).ok_or_else(too_far)?;
+                let sum = change.first()?;
                 let how = StoreOptions {
                     condition: Condition::Absent,
-                    attributes: Some(change.attributes),
+                    attributes: Some(attributes),
                     ..StoreOptions::default()
                 };
                 let stored = table.store(change.key, sum.to_string(), &how)?;
@@ -76,21 +119,10 @@ fn count_from(table: &tavola::Table, change: &Change<'_>) -> tavola::Result<i64>
 
 /// Changes a counter; a new one gets these flags.
 fn count_in(table: &tavola::Table, change: &Change<'_>, flags: u32) -> tavola::Result<i64> {
-    let attributes = Attributes {
-        flags,
-        ..change.attributes
-    };
-    let change = Change {
-        attributes,
-        ..*change
-    };
+    let options = change.options(flags);
     if change.initial != 0 {
-        return count_from(table, &change);
+        return count_from(table, change, options.attributes);
     }
-    let options = NumberOptions {
-        attributes,
-        remove_zero: change.removes_zero,
-    };
     table.add_number_with(change.key, change.by, options)
 }
 
@@ -99,24 +131,6 @@ impl Table {
         let flags = change.attributes.flags;
         self.change(py, |table| {
             self.with_flags(table, flags, |flags| count_in(table, change, flags))
-        })
-    }
-
-    fn change_of<'a>(
-        key: &'a Bound<'_, PyAny>,
-        (by, initial): (i64, i64),
-        ttl: Option<&Bound<'_, PyAny>>,
-        removes_zero: bool,
-    ) -> PyResult<Change<'a>> {
-        Ok(Change {
-            key: key_of(key)?,
-            by,
-            initial,
-            attributes: Attributes {
-                expiry: expiry(ttl)?,
-                flags: COUNTER,
-            },
-            removes_zero,
         })
     }
 }
@@ -139,8 +153,7 @@ impl Table {
         ttl: Option<&Bound<'_, PyAny>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
-        self.count(key.py(), &change)
+        self.count(key.py(), &Change::of(key, by, initial, ttl, remove_zero)?)
     }
 
     /// Subtract from a counter and return the result, which may be negative; as ``incr``.
@@ -159,7 +172,6 @@ impl Table {
         remove_zero: bool,
     ) -> PyResult<i64> {
         let by = negated(key.py(), by)?;
-        let change = Self::change_of(key, (by, initial), ttl, remove_zero)?;
-        self.count(key.py(), &change)
+        self.count(key.py(), &Change::of(key, by, initial, ttl, remove_zero)?)
     }
 }

@@ -4,6 +4,7 @@ use super::Table;
 use crate::error::{OrRaise, bad_option};
 use crate::time::duration;
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyString};
 use std::time::Duration;
 use tavola::Durability;
 
@@ -55,6 +56,20 @@ impl Table {
     /// True
     fn snapshot(&self, py: Python<'_>) -> PyResult<bool> {
         self.change_detached(py, tavola::Table::snapshot)
+    }
+
+    /// When the changes of this handle are on disk, as the option ``durable`` of ``tavola.open``:
+    /// ``"commit"``, ``"os"``, or a number of seconds. It is the policy of the table, or a stricter
+    /// one with which it was opened. ``None`` if the table is not durable, or open read-only.
+    #[getter]
+    #[pyo3(name = "durability")]
+    fn get_durability<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(match self.shared(py)?.durability() {
+            Some(Durability::Commit) => Some(PyString::new(py, "commit").into_any()),
+            Some(Durability::Within(time)) => Some(PyFloat::new(py, time.as_secs_f64()).into_any()),
+            Some(Durability::Os) => Some(PyString::new(py, "os").into_any()),
+            Some(_) | None => None,
+        })
     }
 
     /// Whether the table survives a restart of the machine.

@@ -174,15 +174,13 @@ unsafe extern "C" fn set(
             let arguments = Arguments::new(py, values, count, names);
             let [key, value, ttl, tags] =
                 arguments.take("set", ["key", "value", "ttl", "tags"], 2)?;
-            let pair = (
-                &key.expect("it was checked to be there"),
-                &value.expect("it was checked to be there"),
-            );
+            let key = key.expect("it was checked to be there");
+            let value = value.expect("it was checked to be there");
             match (&ttl, &tags) {
-                (None, None) => table.put(pair.0, pair.1)?,
+                (None, None) => table.put(&key, &value)?,
                 (ttl, tags) => {
-                    let always = Condition::Always;
-                    table.store_object(pair, ttl.as_ref(), tags.as_ref(), always)?;
+                    let (ttl, tags) = (ttl.as_ref(), tags.as_ref());
+                    table.store_object(&key, &value, ttl, tags, Condition::Always)?;
                 }
             }
             Ok(py.None().into_bound(py))

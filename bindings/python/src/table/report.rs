@@ -4,6 +4,7 @@ use super::Table;
 use crate::error::OrRaise;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::time::UNIX_EPOCH;
 use tavola::{CheckReport, Stats};
 
 /// Puts fields of a struct into a dict under their own names.
@@ -74,7 +75,8 @@ fn report_dict<'py>(py: Python<'py>, report: &CheckReport) -> PyResult<Bound<'py
 
 #[pymethods]
 impl Table {
-    /// Return numbers about the table as a dict. Sizes are in bytes.
+    /// Return numbers about the table as a dict. Sizes are in bytes. A durable table also has
+    /// ``syncs``, ``journal_bytes``, ``unsynced_bytes`` and ``snapshot_unix_ms``.
     ///
     /// >>> import tavola
     /// >>> table = tavola.open("doc")
@@ -83,8 +85,17 @@ impl Table {
     /// (0, True)
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let table = self.shared(py)?;
-        let stats = py.detach(|| table.stats()).or_raise(py)?;
-        stats_dict(py, &stats)
+        let read = || Ok((table.stats()?, table.durable_stats()?));
+        let (stats, journal) = py.detach(read).or_raise(py)?;
+        let dict = stats_dict(py, &stats)?;
+        if let Some(journal) = journal {
+            fields!(dict, journal, journal_bytes, unsynced_bytes, syncs);
+            let made = journal.snapshot.map(|(made, _)| made);
+            let since = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+            let ms = since.map_or(0, |since| since.as_millis() as u64);
+            dict.set_item("snapshot_unix_ms", ms)?;
+        }
+        Ok(dict)
     }
 
     /// Check the whole table and return a report as a dict.

@@ -1,17 +1,17 @@
 //! Transactions: the native half. `python/tavola/_transaction.py` runs them again after a conflict.
 
-use super::counter::{negated, too_far};
-use super::{Table, TagHandles};
+use super::Table;
+use super::counter::{Change, negated};
+use super::write::Write;
 use crate::cell::LockedCell;
 use crate::codec::COUNTER;
 use crate::error::{OrRaise, exception, refused};
 use crate::text::key_of;
-use crate::time::expiry;
 use pyo3::exceptions::PyKeyError;
 use pyo3::{PyTraverseError, gc::PyVisit, prelude::*};
 use std::sync::Arc;
 use std::thread::ThreadId;
-use tavola::{Attributes, Begin, Error, NumberOptions, Savepoint};
+use tavola::{Attributes, Begin, Condition, Error, Savepoint};
 
 /// Transactions of up to this number of changes commit with the interpreter's lock.
 const SHORT: usize = 64;
@@ -114,59 +114,49 @@ impl Transaction {
         serializer.decode(py, &value, attributes.flags).map(Some)
     }
 
-    /// Sets a key if it exists (`Some(true)`), if it is missing (`Some(false)`), or always. Returns
-    /// whether it was set.
-    fn store(
-        &self,
-        (key, value): (Object<'_, '_>, Object<'_, '_>),
-        ttl: Option<Object<'_, '_>>,
-        tags: Option<Object<'_, '_>>,
-        wanted: Option<bool>,
-    ) -> PyResult<bool> {
-        let (py, own) = (key.py(), self.table.get());
-        let expiry = expiry(ttl)?;
-        let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(own, tags))?;
-        let (encoded, flags) = own.serializer.encode(value)?;
-        let (key, value) = (key_of(key)?, encoded.as_slice(py));
+    /// Sets a key if it exists, if it is missing, or always. Returns whether it was set.
+    fn store(&self, py: Python<'_>, write: &Write<'_>) -> PyResult<bool> {
+        let own = self.table.get();
+        let (key, value, tags) = (write.key, write.value, &write.tags);
         self.with(py, |t, table| {
-            own.with_flags(table, flags, |flags| {
-                let attributes = Attributes { expiry, flags };
-                match wanted {
-                    None => t.set_tagged(key, value, attributes, &tags).map(|()| true),
-                    Some(false) => t.add_tagged(key, value, attributes, &tags),
-                    Some(true) => t.replace_tagged(key, value, attributes, &tags),
+            own.with_flags(table, write.flags, |flags| {
+                let attributes = Attributes {
+                    expiry: write.expiry,
+                    flags,
+                };
+                match write.condition {
+                    Condition::Absent => t.add_tagged(key, value, attributes, tags),
+                    Condition::Present => t.replace_tagged(key, value, attributes, tags),
+                    _ => t.set_tagged(key, value, attributes, tags).map(|()| true),
                 }
             })
         })
     }
 
-    fn count(
+    fn store_object(
         &self,
         key: Object<'_, '_>,
-        (by, initial): (i64, i64),
+        value: Object<'_, '_>,
         ttl: Option<Object<'_, '_>>,
-        removes_zero: bool,
-    ) -> PyResult<i64> {
-        let (py, own) = (key.py(), self.table.get());
-        let (key, expiry) = (key_of(key)?, expiry(ttl)?);
+        tags: Option<Object<'_, '_>>,
+        condition: Condition,
+    ) -> PyResult<bool> {
+        let py = key.py();
+        let given = self.table.get().given(key, value, ttl, tags)?;
+        self.store(py, &given.write(py, condition))
+    }
+
+    fn count(&self, py: Python<'_>, change: &Change<'_>) -> PyResult<i64> {
+        let own = self.table.get();
         self.with(py, |t, table| {
-            if initial != 0 && !t.contains(key)? {
-                let sum = initial.checked_add(by).ok_or_else(too_far)?;
-                own.with_flags(table, COUNTER, |flags| {
-                    t.set_with(key, sum.to_string(), Attributes { expiry, flags })
-                })?;
-                return Ok(sum);
-            }
             own.with_flags(table, COUNTER, |flags| {
-                let attributes = Attributes { expiry, flags };
-                t.add_number_with(
-                    key,
-                    by,
-                    NumberOptions {
-                        attributes,
-                        remove_zero: removes_zero,
-                    },
-                )
+                let options = change.options(flags);
+                if change.initial != 0 && !t.contains(change.key)? {
+                    let sum = change.first()?;
+                    t.set_with(change.key, sum.to_string(), options.attributes)?;
+                    return Ok(sum);
+                }
+                t.add_number_with(change.key, change.by, options)
             })
         })
     }
@@ -228,7 +218,8 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<()> {
-        self.store((key, value), ttl, tags, None).map(|_| ())
+        self.store_object(key, value, ttl, tags, Condition::Always)
+            .map(|_| ())
     }
 
     /// Set a key only if it is missing. Return whether it was set.
@@ -245,7 +236,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        self.store((key, value), ttl, tags, Some(false))
+        self.store_object(key, value, ttl, tags, Condition::Absent)
     }
 
     /// Set a key only if it exists. Return whether it was set.
@@ -262,7 +253,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        self.store((key, value), ttl, tags, Some(true))
+        self.store_object(key, value, ttl, tags, Condition::Present)
     }
 
     /// Append ``str`` or ``bytes`` to the value of a key, whose kind does not change. Return false
@@ -327,7 +318,7 @@ impl Transaction {
         ttl: Option<Object<'_, '_>>,
         remove_zero: bool,
     ) -> PyResult<i64> {
-        self.count(key, (by, initial), ttl, remove_zero)
+        self.count(key.py(), &Change::of(key, by, initial, ttl, remove_zero)?)
     }
 
     /// Subtract from a counter and return the result, which may be negative; as :meth:`incr`.
@@ -346,7 +337,7 @@ impl Transaction {
         remove_zero: bool,
     ) -> PyResult<i64> {
         let by = negated(key.py(), by)?;
-        self.count(key, (by, initial), ttl, remove_zero)
+        self.count(key.py(), &Change::of(key, by, initial, ttl, remove_zero)?)
     }
 
     /// Return a savepoint: :meth:`roll_back_to` undoes the changes after it.
@@ -411,7 +402,8 @@ impl Transaction {
     }
 
     fn __setitem__(&self, key: Object<'_, '_>, value: Object<'_, '_>) -> PyResult<()> {
-        self.store((key, value), None, None, None).map(|_| ())
+        self.store_object(key, value, None, None, Condition::Always)
+            .map(|_| ())
     }
 
     fn __delitem__(&self, key: Object<'_, '_>) -> PyResult<()> {

@@ -22,7 +22,50 @@ pub struct Write<'a> {
     pub condition: Condition,
 }
 
+/// What a caller gave to be written to a key, encoded.
+pub struct Given<'a> {
+    pub key: &'a [u8],
+    encoded: Encoded<'a>,
+    flags: u32,
+    expiry: Expiry,
+    tags: tavola::Tags,
+}
+
+impl Given<'_> {
+    /// Returns it as a write under a condition.
+    pub fn write<'w>(&'w self, py: Python<'w>, condition: Condition) -> Write<'w> {
+        Write {
+            key: self.key,
+            value: self.encoded.as_slice(py),
+            flags: self.flags,
+            expiry: self.expiry,
+            tags: self.tags,
+            condition,
+        }
+    }
+}
+
 impl Table {
+    /// Reads the arguments of a call that writes a key.
+    pub fn given<'a>(
+        &self,
+        key: &'a Bound<'_, PyAny>,
+        value: &'a Bound<'_, PyAny>,
+        ttl: Option<&Bound<'_, PyAny>>,
+        tags: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Given<'a>> {
+        let expiry = expiry(ttl)?;
+        let tags = tags.map_or(Ok(tavola::Tags::NONE), |tags| TagHandles::of(self, tags))?;
+        let (encoded, flags) = self.serializer.encode(value)?;
+        Ok(Given {
+            key: key_of(key)?,
+            encoded,
+            flags,
+            expiry,
+            tags,
+        })
+    }
+
     /// Stores a value; returns whether the condition held.
     #[inline]
     pub fn store(&self, py: Python<'_>, write: &Write<'_>) -> PyResult<Stored> {
@@ -72,27 +115,14 @@ impl Table {
     /// Stores an object with attributes; returns whether the condition held.
     pub fn store_object(
         &self,
-        (key, value): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
         ttl: Option<&Bound<'_, PyAny>>,
         tags: Option<&Bound<'_, PyAny>>,
         condition: Condition,
     ) -> PyResult<Stored> {
-        let py = key.py();
-        let expiry = expiry(ttl)?;
-        let tags = match tags {
-            None => tavola::Tags::NONE,
-            Some(tags) => TagHandles::of(self, tags)?,
-        };
-        let (encoded, flags) = self.serializer.encode(value)?;
-        let write = Write {
-            key: key_of(key)?,
-            value: encoded.as_slice(py),
-            flags,
-            expiry,
-            tags,
-            condition,
-        };
-        self.store(py, &write)
+        let (py, given) = (key.py(), self.given(key, value, ttl, tags)?);
+        self.store(py, &given.write(py, condition))
     }
 
     /// Returns the bytes that `append` and `prepend` add.
@@ -111,6 +141,14 @@ impl Table {
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
 
+/// Returns the time of a key that is touched; `None` of Python is never.
+fn touched(ttl: Object<'_, '_>) -> PyResult<Expiry> {
+    match ttl.is_none() {
+        true => Ok(Expiry::Never),
+        false => Ok(duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After)),
+    }
+}
+
 #[pymethods]
 impl Table {
     /// Set a key only if it is missing. Return whether it was set.
@@ -127,7 +165,7 @@ impl Table {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        let stored = self.store_object((key, value), ttl, tags, Condition::Absent)?;
+        let stored = self.store_object(key, value, ttl, tags, Condition::Absent)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 
@@ -145,7 +183,7 @@ impl Table {
         ttl: Option<Object<'_, '_>>,
         tags: Option<Object<'_, '_>>,
     ) -> PyResult<bool> {
-        let stored = self.store_object((key, value), ttl, tags, Condition::Present)?;
+        let stored = self.store_object(key, value, ttl, tags, Condition::Present)?;
         Ok(matches!(stored, Stored::Done(_)))
     }
 
@@ -223,11 +261,7 @@ impl Table {
     /// >>> table.touch("alice", 60)
     /// True
     fn touch(&self, key: Object<'_, '_>, ttl: Object<'_, '_>) -> PyResult<bool> {
-        let (py, key) = (key.py(), key_of(key)?);
-        let expiry = match ttl.is_none() {
-            true => Expiry::Never,
-            false => duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After),
-        };
+        let (py, key, expiry) = (key.py(), key_of(key)?, touched(ttl)?);
         self.change(py, |table| table.touch(key, expiry))
     }
 
@@ -257,11 +291,7 @@ impl Table {
         ttl: Object<'_, 'py>,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (py, key) = (key.py(), key_of(key)?);
-        let expiry = match ttl.is_none() {
-            true => Expiry::Never,
-            false => duration("ttl", ttl)?.map_or(Expiry::Never, Expiry::After),
-        };
+        let (py, key, expiry) = (key.py(), key_of(key)?, touched(ttl)?);
         match self.change(py, |table| table.get_and_touch(key, expiry))? {
             None => Ok(default),
             Some(entry) => {

@@ -38,6 +38,7 @@ typedef struct {
       const tavola_entry *entries;
       const tavola_pair *pairs;
       size_t count;
+      const tavola_tags *tags;
     } set;
     struct {
       const char *prefix;
@@ -170,17 +171,25 @@ static void *work_set(void *user) {
   bulk *call = user;
   if (call->set.pairs != NULL) {
     call->status = tavola_set_many(call->handle->table, call->set.pairs, call->set.count);
+  } else if (call->set.tags != NULL) {
+    call->status = tavola_set_many_tagged(call->handle->table, call->set.entries, call->set.count,
+                                          call->set.tags);
   } else {
     call->status = tavola_set_many_entries(call->handle->table, call->set.entries, call->set.count);
   }
   return NULL;
 }
 
-static VALUE ttl_of(VALUE given) {
-  ID id = rb_intern("ttl");
-  VALUE ttl = Qundef;
-  if (!NIL_P(given)) rb_get_kwargs(given, &id, 0, 1, &ttl);
-  return ttl == Qundef ? Qnil : ttl;
+// The keywords `ttl:` and `tags:`; nil if they are missing.
+typedef struct {
+  VALUE ttl, tags;
+} keywords;
+
+static keywords keywords_of(VALUE given) {
+  ID ids[2] = {rb_intern("ttl"), rb_intern("tags")};
+  VALUE values[2] = {Qundef, Qundef};
+  if (!NIL_P(given)) rb_get_kwargs(given, ids, 0, 2, values);
+  return (keywords){values[0] == Qundef ? Qnil : values[0], values[1] == Qundef ? Qnil : values[1]};
 }
 
 static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
@@ -190,9 +199,12 @@ static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
   pairs = rb_hash_dup(rb_Hash(pairs));
   size_t count = RHASH_SIZE(pairs);
   preparing one = {.handle = tvl_handle_of(self)};
+  keywords with = keywords_of(given);
+  tavola_tags room;
+  const tavola_tags *tags = tvl_tags_of(self, one.handle, with.tags, &room);
   one.is_long = one.handle->waits || count > TVL_SHORT_BATCH;
-  tvl_attributes_of(ttl_of(given), 0, &one.common);
-  one.is_fixed = tvl_is_fixed(one.handle) && one.common.ttl_ms == 0;
+  tvl_attributes_of(with.ttl, 0, &one.common);
+  one.is_fixed = tvl_is_fixed(one.handle) && one.common.ttl_ms == 0 && tags == NULL;
   one.strings = rb_ary_new_capa((long)count * 2);
   size_t size = one.is_fixed ? sizeof(tavola_pair) : sizeof(tavola_entry);
   void *list = rb_alloc_tmp_buffer(&rooms[0], (long)(count * size + 1));
@@ -200,7 +212,7 @@ static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
   one.pairs = list;
   one.entries = list;
   rb_hash_foreach(pairs, prepare_pair, (VALUE)&one);
-  bulk call = {.handle = tvl_handle_of(self), .set = {.count = count}};
+  bulk call = {.handle = tvl_handle_of(self), .set = {.count = count, .tags = tags}};
   if (one.is_fixed) call.set.pairs = one.pairs;
   else call.set.entries = one.entries;
   uint64_t waited = 0;
@@ -215,15 +227,13 @@ static VALUE table_set_multi(int argc, VALUE *argv, VALUE self) {
   return Qtrue;
 }
 
+// After `TAVOLA_ERR_BUSY` it is called again. The keys that it has removed are missing then.
 static void *work_remove(void *user) {
   bulk *call = user;
-  for (size_t i = (size_t)(call->removed >> 32); i < call->list->count; i++) {
-    const tavola_bytes *key = &call->list->keys[i];
-    call->status = tavola_remove(call->handle->table, key->data, key->len);
-    if (call->status < 0) break;
-    // The high half counts the keys that are done, the low half those that existed.
-    call->removed += ((uint64_t)1 << 32) + (call->status == TAVOLA_OK);
-  }
+  uint64_t removed = 0;
+  call->status = tavola_remove_many(call->handle->table, call->list->keys, call->list->count,
+                                    &removed);
+  call->removed += removed;
   return NULL;
 }
 
@@ -232,14 +242,13 @@ static VALUE table_delete_multi(int argc, VALUE *argv, VALUE self) {
   key_list list = list_keys(keys, tvl_handle_of(self)->waits);
   bulk call = {.handle = tvl_handle_of(self), .list = &list};
   uint64_t waited = 0;
-  if (list.count >= UINT32_MAX) rb_raise(rb_eArgError, "too many keys");
   do {
     run(self, &call, work_remove, list.count);
   } while (call.status == TAVOLA_ERR_BUSY && tvl_busy_again(self, call.handle, &waited));
   rb_free_tmp_buffer(&list.room);
   RB_GC_GUARD(list.strings);
   tvl_check(call.status);
-  return UINT2NUM((uint32_t)call.removed);
+  return ULL2NUM(call.removed);
 }
 
 static void *work_remove_prefix(void *user) {

@@ -198,17 +198,15 @@ static void *open_now(void *user) {
   return NULL;
 }
 
-// Notes whether the table is durable. Nothing is asked of others, as that would map them. A handle
-// that was opened with another policy than :commit is taken to have that one, which it has not if
-// the table is stricter; then its writes keep the GVL.
-static void note_durability(tvl_handle *handle, int32_t policy) {
+// Notes whether the table is durable, and whether writes wait for the disk. Nothing is asked of
+// other tables, as that would map them.
+static void note_durability(tvl_handle *handle) {
   struct stat found;
   const char *path = tavola_path(handle->table);
   handle->is_durable = stat(path, &found) == 0 && S_ISDIR(found.st_mode) &&
                        tavola_is_durable(handle->table);
-  handle->policy = policy;
-  handle->waits = handle->is_durable && !tavola_is_read_only(handle->table) &&
-                  (policy == TAVOLA_DURABLE_NONE || policy == TAVOLA_DURABLE_COMMIT);
+  handle->waits = handle->is_durable &&
+                  tavola_durability(handle->table, NULL) == TAVOLA_DURABLE_COMMIT;
 }
 
 // Opens a table. To rebuild a durable one may take seconds; its name is a path.
@@ -226,7 +224,7 @@ static void open_into(tvl_handle *handle, open_fn open, VALUE name, const tavola
   }
   RB_GC_GUARD(name);
   tvl_check(call.status);
-  if (is_path) note_durability(handle, options->durable);
+  if (is_path) note_durability(handle);
 }
 
 static VALUE open_with(VALUE class, open_fn open, VALUE name, VALUE given) {
@@ -313,7 +311,7 @@ static VALUE table_refresh(VALUE self) {
   tvl_check(tavola_refresh(&handle->table, &has_moved));
   if (has_moved) {
     handle->fixed = -1;
-    note_durability(handle, handle->policy);
+    note_durability(handle);
     tvl_check(tavola_set_lock_timeout(handle->table, TVL_BUSY_MS));
   }
   return TVL_BOOL(has_moved);

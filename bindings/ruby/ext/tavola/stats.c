@@ -14,6 +14,7 @@ typedef struct {
   union {
     tavola_stats stats;
     tavola_live_keys live;
+    tavola_durable_stats journal;
     tavola_check_report report;
     tavola_maintained maintained;
     uint64_t number;
@@ -42,10 +43,29 @@ static void *work_stats(void *user) {
   return NULL;
 }
 
+static void *work_journal(void *user) {
+  table_call *call = user;
+  call->journal = (tavola_durable_stats)TAVOLA_INIT(tavola_durable_stats);
+  call->status = tavola_get_durable_stats(call->handle->table, &call->journal);
+  return NULL;
+}
+
+// Of a durable table: the state of its journal.
+static void put_journal(VALUE self, VALUE hash) {
+  table_call call = {0};
+  run(self, &call, work_journal);
+  if (call.status != TAVOLA_OK) return;
+  put(hash, "journal_bytes", ULL2NUM(call.journal.journal_bytes));
+  put(hash, "unsynced_bytes", ULL2NUM(call.journal.unsynced_bytes));
+  put(hash, "syncs", ULL2NUM(call.journal.syncs));
+  put(hash, "snapshot_unix_ms", ULL2NUM(call.journal.snapshot_unix_ms));
+}
+
 static VALUE table_stats(VALUE self) {
   table_call call = {0};
   run(self, &call, work_stats);
   VALUE hash = rb_hash_new();
+  if (tvl_handle_of(self)->is_durable) put_journal(self, hash);
 #define NUMBER(field) put(hash, #field, ULL2NUM(call.stats.field))
   NUMBER(keys);
   NUMBER(payload_bytes);

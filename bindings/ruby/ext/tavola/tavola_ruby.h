@@ -39,7 +39,6 @@ typedef struct {
   VALUE spare;          // Room for a long value that a read did not need, or nil.
   tvl_serializer kind;
   int fixed;            // 1: fixed lengths, so no flags; 0: not; -1: not known yet.
-  int32_t policy;       // What `durable:` said: one of `tavola_durable`.
   bool is_durable;
   bool waits;           // Its writes wait for the disk, so they run without the GVL.
   size_t users;         // Calls that are under way without the GVL.

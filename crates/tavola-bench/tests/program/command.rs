@@ -34,10 +34,16 @@ fn build() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--profile", "test", "--package", "tavola-cli"]);
-    // Cargo's variables for this crate would make it build other crates again.
+    // The variables of this test run would make it build other crates again.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+        let is_ours = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "OUT_DIR",
+            "RUSTC_BOOTSTRAP",
+        ];
+        if is_ours.iter().any(|begin| text.starts_with(begin)) {
             cargo.env_remove(&name);
         }
     }

@@ -1,10 +1,11 @@
 //! Arrays of keys.
 
-use super::{in_runs, tavola_bytes, tavola_entry, tavola_pair};
+use super::{RUN, change_in_runs, in_runs, tavola_bytes, tavola_entry, tavola_pair};
 use crate::attributes::{attributes_of, tavola_attributes};
 use crate::entry::entry;
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
+use crate::table::tags::{tags_of, tavola_tags};
 use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::ptr;
@@ -131,7 +132,8 @@ pub unsafe extern "C" fn tavola_get_many_entries(
     })
 }
 
-/// Sets many keys, in order.
+/// Sets many keys, in order. With `TAVOLA_DURABLE_COMMIT` this waits for the disk once, at its end,
+/// as all calls do that change many keys.
 ///
 /// # Errors
 /// As `tavola_set`; the pairs before the one that failed are set. If a key or value is NULL and its
@@ -172,7 +174,7 @@ pub unsafe extern "C" fn tavola_set_many_with(
             // SAFETY: the caller's promise.
             unsafe { Ok((pair.key.get()?, pair.value.get()?)) }
         };
-        in_runs(pairs, (&[][..], &[][..]), lend, |_, pairs| {
+        change_in_runs(table, pairs, (&[][..], &[][..]), lend, |pairs| {
             table.inner.set_many_with(pairs, attributes)
         })
     })
@@ -195,14 +197,114 @@ pub unsafe extern "C" fn tavola_set_many_entries(
         let (table, entries) = (given!(handle table), given!(items entries, count));
         let lend = |entry: &tavola_entry| {
             // SAFETY: the caller's promise.
-            let attributes = unsafe { attributes_of(entry.attributes) }?;
-            // SAFETY: the caller's promise.
-            unsafe { Ok((entry.key.get()?, entry.value.get()?, attributes)) }
+            unsafe { lent(entry) }
         };
-        let empty = (&[][..], &[][..], Attributes::default());
-        in_runs(entries, empty, lend, |_, entries| {
+        change_in_runs(table, entries, no_entry(), lend, |entries| {
             table.inner.set_many_entries(entries)
         })
+    })
+}
+
+/// A key and its value with attributes, as the core takes them.
+type Lent<'a> = (&'a [u8], &'a [u8], Attributes);
+
+fn no_entry<'a>() -> Lent<'a> {
+    (&[], &[], Attributes::default())
+}
+
+/// What an entry lends to the core.
+///
+/// # Safety
+/// CAPI-1 of `given.rs`.
+unsafe fn lent<'a>(entry: &tavola_entry) -> Result<Lent<'a>, Failure> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let attributes = attributes_of(entry.attributes)?;
+        Ok((entry.key.get()?, entry.value.get()?, attributes))
+    }
+}
+
+/// Sets many keys as `tavola_set_many_entries` does, all with these tags; NULL means no tags. See
+/// `tavola_set_tagged`.
+///
+/// # Examples
+/// ```c
+/// const tavola_bytes names[] = {{"news", 4}};
+/// const tavola_bytes keys[] = {{"a", 1}, {"b", 1}, {"c", 1}};
+/// const tavola_entry entries[] = {{{"a", 1}, {"one", 3}, NULL}, {{"b", 1}, {"two", 3}, NULL}};
+/// tavola_tags tags = TAVOLA_INIT(tavola_tags);
+/// uint64_t removed = 0;
+/// tavola_fetch_tags(table, names, 1, &tags);
+/// tavola_set_many_tagged(table, entries, 2, &tags);
+/// tavola_remove_many(table, keys, 3, &removed);
+/// printf("%llu keys existed\n", (unsigned long long)removed);
+/// ```
+///
+/// # Errors
+/// As `tavola_set_many_entries` and `tavola_set_tagged`.
+///
+/// # Concurrency
+/// As `tavola_set_many`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_set_many_tagged(
+    table: *const tavola_table,
+    entries: *const tavola_entry,
+    count: usize,
+    tags: *const tavola_tags,
+) -> tavola_status {
+    entry(|| {
+        let (table, entries) = (given!(handle table), given!(items entries, count));
+        // SAFETY: the caller's promise.
+        let tags = unsafe { tags_of(tags) }?;
+        let lend = |entry: &tavola_entry| {
+            // SAFETY: the caller's promise.
+            unsafe { lent(entry) }
+        };
+        change_in_runs(table, entries, no_entry(), lend, |entries| {
+            let mut keys = [&[][..]; RUN];
+            keys.iter_mut()
+                .zip(entries)
+                .for_each(|(key, one)| *key = one.0);
+            table.inner.prefetch(&keys[..entries.len()])?;
+            entries.iter().try_for_each(|(key, value, attributes)| {
+                table.inner.set_tagged(key, value, *attributes, &tags)
+            })
+        })
+    })
+}
+
+/// Removes many keys, in order. `removed`, which may be NULL, gets how many of them existed; after
+/// an error, how many it has removed.
+///
+/// # Errors
+/// As `tavola_remove`, except `TAVOLA_NOT_FOUND`; the keys before the one that failed are removed.
+/// If a key is NULL and its length is not 0, no key is removed.
+///
+/// # Concurrency
+/// Each key is removed as by `tavola_remove`. Other processes may miss some of them before the
+/// rest.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_remove_many(
+    table: *const tavola_table,
+    keys: *const tavola_bytes,
+    count: usize,
+    removed: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (table, keys) = (given!(handle table), given!(items keys, count));
+        let out = given!(maybe removed);
+        // SAFETY: the caller's promise.
+        let lend = |key: &tavola_bytes| unsafe { key.get() };
+        let mut existed = 0;
+        let answer = change_in_runs(table, keys, &[][..], lend, |keys| {
+            table.inner.prefetch(keys)?;
+            for key in keys {
+                existed += u64::from(table.inner.remove(key)?);
+            }
+            Ok(())
+        });
+        out.put(existed);
+        answer
     })
 }
 

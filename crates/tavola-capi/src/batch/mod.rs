@@ -9,6 +9,7 @@ use crate::attributes::tavola_attributes;
 use crate::entry::{Answer, OK};
 use crate::given::given;
 use crate::status::Failure;
+use crate::table::tavola_table;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -85,4 +86,17 @@ fn in_runs<'a, T, L: Copy>(
         act(run * RUN, &lent[..all.len()])?;
     }
     OK
+}
+
+/// Does the same with what changes a table, which waits for the disk once, at the end.
+fn change_in_runs<'a, T, L: Copy>(
+    table: &tavola_table,
+    all: &'a [T],
+    empty: L,
+    lend: impl Fn(&'a T) -> Result<L, Failure>,
+    mut act: impl FnMut(&[L]) -> tavola_core::Result<()>,
+) -> Answer {
+    table
+        .inner
+        .wait_once(|| in_runs(all, empty, lend, |_, lent| act(lent)))
 }

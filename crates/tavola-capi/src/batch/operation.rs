@@ -132,16 +132,18 @@ impl tavola_batch {
             .for_each(|operation| operation.done = None);
         let are_alike =
             |one: &Operation, next: &Operation| discriminant(&one.act) == discriminant(&next.act);
-        for alike in operations.chunk_by_mut(are_alike) {
-            for run in alike.chunks_mut(RUN) {
-                match run[0].act {
-                    Act::Get => read(table, given, run, results)?,
-                    Act::Set(..) => set(table, given, run)?,
-                    Act::Change(_) => change(table, given, run)?,
+        table.wait_once(|| {
+            for alike in operations.chunk_by_mut(are_alike) {
+                for run in alike.chunks_mut(RUN) {
+                    match run[0].act {
+                        Act::Get => read(table, given, run, results)?,
+                        Act::Set(..) => set(table, given, run)?,
+                        Act::Change(_) => change(table, given, run)?,
+                    }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Notes an operation, and says its number.

@@ -289,6 +289,7 @@ pub unsafe extern "C" fn tavola_batch_touch(
 /// Those of the operations. The operations before the one that failed are done.
 ///
 /// # Concurrency
+/// With `TAVOLA_DURABLE_COMMIT` it waits for the disk once, at its end.
 /// Each operation has its own moment. Other processes may see some of them before the rest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_batch_execute(

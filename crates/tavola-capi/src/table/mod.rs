@@ -43,7 +43,7 @@ mod cache;
 
 mod resize;
 
-mod durable;
+pub(crate) mod durable;
 
 pub(crate) mod saved;
 

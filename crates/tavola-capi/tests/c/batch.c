@@ -48,6 +48,18 @@ static void arrays(tavola_table *table) {
   pairs[40].value.data = NULL;
   CHECK_IS(TAVOLA_ERR_NULL, tavola_set_many(table, pairs, KEYS / 2));
   CHECK_IS(TAVOLA_OK, tavola_get_many(table, keys, 1, found, &expected));
+  uint64_t removed = 7;
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_remove_many(table, NULL, 1, &removed));
+  CHECK(removed == 7);
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_remove_many(table, keys, KEYS, &removed));
+  CHECK(removed == 0);
+  keys[40].data = &numbers[40];
+  CHECK_IS(TAVOLA_OK, tavola_remove_many(table, keys, KEYS, &removed));
+  CHECK(removed == KEYS / 2);
+  CHECK_IS(TAVOLA_OK, tavola_remove_many(table, keys, KEYS, &removed));
+  CHECK_IS(TAVOLA_OK, tavola_remove_many(table, keys, KEYS, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_remove_many(table, NULL, 0, &removed));
+  CHECK(removed == 0);
 }
 
 // Fetches memory for calls of several kinds, on keys that are there and on others, and changes

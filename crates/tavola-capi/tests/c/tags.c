@@ -67,6 +67,37 @@ static void together(tavola_table *table) {
   CHECK(has(table, "c", NULL) && has(table, "d", "1"));
 }
 
+// Many keys get the same tags in one call.
+static void of_many(tavola_table *table) {
+  enum { MANY = 70 };
+  char texts[MANY];
+  tavola_entry entries[MANY];
+  tavola_attributes with = TAVOLA_INIT(tavola_attributes), found = with;
+  const tavola_tags tags = tags_of(table, "many", NULL);
+  with.flags = 7;
+  for (int i = 0; i < MANY; i++) {
+    texts[i] = (char)i;
+    entries[i] = (tavola_entry){{&texts[i], 1}, {"1", 1}, i % 2 ? &with : NULL};
+  }
+  CHECK_IS(TAVOLA_OK, tavola_set_many_tagged(table, entries, MANY, &tags));
+  CHECK_IS(TAVOLA_OK, tavola_get_entry(table, &texts[69], 1, NULL, &found, NULL));
+  CHECK(found.flags == 7);
+  CHECK_IS(TAVOLA_OK, tavola_get_entry(table, &texts[68], 1, NULL, &found, NULL));
+  CHECK(found.flags == 0);
+  CHECK_IS(TAVOLA_OK, tavola_set_many_tagged(table, entries, 1, NULL));
+  CHECK_IS(TAVOLA_OK, invalidate(table, "many"));
+  CHECK_IS(TAVOLA_OK, tavola_contains(table, &texts[0], 1));
+  for (int i = 1; i < MANY; i++) {
+    CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, &texts[i], 1));
+  }
+  CHECK_IS(TAVOLA_OK, tavola_set_many_tagged(table, NULL, 0, NULL));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_set_many_tagged(table, NULL, 1, &tags));
+  entries[40].value.data = NULL;
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_set_many_tagged(table, entries, MANY, NULL));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_contains(table, &texts[1], 1));
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, &texts[0], 1));
+}
+
 // What a child invalidates is missing in the parent when the child has ended.
 static void in_all_processes(tavola_table *table) {
   const tavola_tags tags = tags_of(table, "shared", NULL);
@@ -117,6 +148,7 @@ int main(void) {
   tavola_table *table = a_table("tags");
   told(table);
   together(table);
+  of_many(table);
   in_all_processes(table);
   refuses(table);
   tavola_close(table);

@@ -100,22 +100,24 @@ static void get(void) {
   free(found.data);
 }
 
+// Fetches the tags of the words from `first` on.
+static tavola_status fetch_tags(size_t first, size_t count, tavola_tags *tags) {
+  tavola_bytes names[MOST_WORDS];
+  for (size_t i = 0; i < count; i++) {
+    names[i] = bytes_of(asked, first + i);
+  }
+  return count > 0 ? tavola_fetch_tags(table, names, count, tags) : TAVOLA_OK;
+}
+
 // Stores a value: `CALL KEY VALUE FLAGS TTL TAG...`.
 static void write_key(int32_t condition) {
   tavola_bytes key = bytes_of(asked, 1), stored = bytes_of(asked, 2);
   tavola_attributes attributes = attributes_of(3, 4);
-  tavola_bytes names[MOST_WORDS];
-  size_t count = asked->count - 5;
-  for (size_t i = 0; i < count; i++) {
-    names[i] = bytes_of(asked, 5 + i);
-  }
   tavola_tags tags = TAVOLA_INIT(tavola_tags);
-  if (count > 0) {
-    tavola_status fetched = tavola_fetch_tags(table, names, count, &tags);
-    if (fetched != TAVOLA_OK) {
-      say_error(fetched);
-      return;
-    }
+  tavola_status fetched = fetch_tags(5, asked->count - 5, &tags);
+  if (fetched != TAVOLA_OK) {
+    say_error(fetched);
+    return;
   }
   tavola_store_options how = TAVOLA_INIT(tavola_store_options);
   how.condition = condition;
@@ -269,27 +271,39 @@ static void get_many(void) {
   }
 }
 
-// `set_many TTL (KEY VALUE FLAGS)...`.
+// `set_many TTL TAGS TAG... (KEY VALUE FLAGS)...`, where TAGS is the number of the tags.
 static void set_many(void) {
   tavola_entry entries[MOST_WORDS];
   tavola_attributes attributes[MOST_WORDS];
-  size_t count = (asked->count - 2) / 3;
+  tavola_tags tags = TAVOLA_INIT(tavola_tags);
+  size_t tag_count = unsigned_of(asked, 2), first = 3 + tag_count;
+  size_t count = (asked->count - first) / 3;
   for (size_t i = 0; i < count; i++) {
-    attributes[i] = attributes_of(2 + 3 * i + 2, 1);
-    entries[i].key = bytes_of(asked, 2 + 3 * i);
-    entries[i].value = bytes_of(asked, 2 + 3 * i + 1);
+    attributes[i] = attributes_of(first + 3 * i + 2, 1);
+    entries[i].key = bytes_of(asked, first + 3 * i);
+    entries[i].value = bytes_of(asked, first + 3 * i + 1);
     entries[i].attributes = &attributes[i];
   }
-  say_done(tavola_set_many_entries(table, entries, count));
+  tavola_status status = fetch_tags(3, tag_count, &tags);
+  if (status == TAVOLA_OK) {
+    status = tag_count > 0 ? tavola_set_many_tagged(table, entries, count, &tags)
+                           : tavola_set_many_entries(table, entries, count);
+  }
+  say_done(status);
 }
 
 static void remove_many(void) {
-  unsigned removed = 0;
+  tavola_bytes keys[MOST_WORDS];
+  uint64_t removed = 0;
   for (size_t i = 1; i < asked->count; i++) {
-    tavola_bytes key = bytes_of(asked, i);
-    removed += tavola_remove(table, key.data, key.len) == TAVOLA_OK;
+    keys[i - 1] = bytes_of(asked, i);
   }
-  printf("number %u\n", removed);
+  tavola_status status = tavola_remove_many(table, keys, asked->count - 1, &removed);
+  if (status == TAVOLA_OK) {
+    printf("number %llu\n", (unsigned long long)removed);
+  } else {
+    say_error(status);
+  }
 }
 
 static void keys(void) {
@@ -364,6 +378,18 @@ static void add(void) { write_key(TAVOLA_CONDITION_ABSENT); }
 static void replace(void) { write_key(TAVOLA_CONDITION_PRESENT); }
 static void clear(void) { say_done(tavola_clear(table)); }
 static void is_durable(void) { say_bool(tavola_is_durable(table)); }
+
+// A policy is a word, milliseconds, or nothing.
+static void durability(void) {
+  uint32_t ms = 0;
+  switch (tavola_durability(table, &ms)) {
+    case TAVOLA_DURABLE_COMMIT: say_text("commit"); break;
+    case TAVOLA_DURABLE_OS: say_text("os"); break;
+    case TAVOLA_DURABLE_WITHIN: printf("number %u\n", ms); break;
+    default: say_none();
+  }
+}
+
 static void sync_table(void) { say_done(tavola_sync(table)); }
 
 static void snapshot(void) {
@@ -389,7 +415,7 @@ static const struct call {
     {"set_many", set_many},   {"delete_many", remove_many}, {"keys", keys},
     {"delete_prefix", remove_prefix}, {"size", size},   {"clear", clear},
     {"invalidate", invalidate}, {"compute", compute},   {"is_durable", is_durable},
-    {"sync", sync_table},     {"snapshot", snapshot},
+    {"durability", durability}, {"sync", sync_table},   {"snapshot", snapshot},
 };
 
 int main(void) {

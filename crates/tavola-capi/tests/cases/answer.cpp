@@ -176,20 +176,25 @@ class session {
     std::putchar('\n');
   }
 
-  // `set_many TTL (KEY VALUE FLAGS)...`.
+  // `set_many TTL TAGS TAG... (KEY VALUE FLAGS)...`, where TAGS is the number of the tags.
   void set_many() {
+    const auto count = static_cast<std::size_t>(unsigned_of(&at_, 2));
+    std::vector<view> tags;
+    for (std::size_t i = 3; i < 3 + count; i++) tags.push_back(bytes(i));
     std::vector<tavola::full_entry> entries;
-    for (std::size_t i = 2; i + 2 < at_.count; i += 3) {
+    for (auto i = 3 + count; i + 2 < at_.count; i += 3) {
       entries.push_back({bytes(i), bytes(i + 1), attributes(i + 2, 1)});
     }
-    table_->set_many_entries(entries);
+    if (tags.empty()) {
+      table_->set_many_entries(entries);
+    } else {
+      table_->set_many_tagged(entries, table_->fetch_tags(tags));
+    }
     say_bool(1);
   }
 
   void remove_many() {
-    long long removed = 0;
-    for (const auto name : rest(1)) removed += table_->remove(name);
-    say_number(removed);
+    say_number(static_cast<long long>(table_->remove_many(rest(1))));
   }
 
   void keys() {
@@ -227,6 +232,15 @@ class session {
   }
 
   void is_durable() { say_bool(table_->is_durable()); }
+  // A policy is a word, milliseconds, or nothing.
+  void durability() {
+    switch (table_->durability()) {
+      case TAVOLA_DURABLE_COMMIT: return say_text("commit");
+      case TAVOLA_DURABLE_OS: return say_text("os");
+      case TAVOLA_DURABLE_WITHIN: return say_number(table_->sync_time().count());
+      default: return say_none();
+    }
+  }
   void snapshot() { say_bool(table_->snapshot()); }
 
   void sync() {
@@ -263,6 +277,7 @@ class session {
         {"invalidate", &session::invalidate},
         {"compute", &session::compute},
         {"is_durable", &session::is_durable},
+        {"durability", &session::durability},
         {"sync", &session::sync},
         {"snapshot", &session::snapshot},
     };

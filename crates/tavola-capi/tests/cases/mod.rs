@@ -153,13 +153,20 @@ impl<'a> Case<'a> {
                 let entries = step["values"].as_object().unwrap().iter();
                 let entries = entries
                     .map(|(key, value)| format!(" {} {}", hex(key.as_bytes()), self.stored(value)));
-                format!("set_many {ttl}{}", entries.collect::<String>())
+                let tags = words(step, "tags");
+                let count = tags.split_whitespace().count();
+                format!(
+                    "set_many {ttl} {count}{tags}{}",
+                    entries.collect::<String>()
+                )
             }
             "keys" => "keys .".to_string(),
             "prefix_keys" => format!("keys {}", word("prefix")),
             "delete_prefix" => format!("delete_prefix {}", word("prefix")),
             "invalidate" => format!("invalidate {}", word("tag")),
-            "size" | "clear" | "is_durable" | "sync" | "snapshot" => call.to_string(),
+            "size" | "clear" | "is_durable" | "durability" | "sync" | "snapshot" => {
+                call.to_string()
+            }
             _ => format!("{call} {}", key()),
         }
     }
@@ -211,6 +218,9 @@ impl<'a> Case<'a> {
             // The caller of C rounds up.
             ("number", "ttl") => {
                 Value::Known(Json::from(rest.parse::<u64>().unwrap().div_ceil(1000)))
+            }
+            ("number", "durability") => {
+                Value::Known(Json::from(rest.parse::<f64>().unwrap() / 1000.0))
             }
             ("number", _) => Value::Known(Json::from(rest.parse::<i64>().unwrap())),
             ("keys", _) => {

@@ -98,6 +98,11 @@ static inline void say_value(uint32_t flags, const void *data, size_t len) {
   putchar('\n');
 }
 
+// The flags of text, by bindings/README.md.
+#define TEXT 0x54010000u
+
+static inline void say_text(const char *text) { say_value(TEXT, text, strlen(text)); }
+
 static inline void say_bool(int is_so) { puts(is_so ? "true" : "false"); }
 
 static inline void say_none(void) { puts("none"); }

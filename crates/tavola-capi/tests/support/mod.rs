@@ -3,9 +3,10 @@
 //! Not every test file uses all of it.
 #![allow(dead_code)]
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use tempfile::TempDir;
 
 /// Compilers for C; those for C++ are their companions. A test fails where one is not there.
@@ -78,6 +79,34 @@ pub fn succeed(command: &mut Command) -> Output {
     out
 }
 
+/// Cargo, in the workspace. The variables of this test run are left out: build scripts of other
+/// crates would run again because of them, and all that depends on them would be built again.
+pub fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_ours = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "OUT_DIR",
+            "RUSTC_BOOTSTRAP",
+        ];
+        if is_ours.iter().any(|begin| text.starts_with(begin)) {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(here("../.."));
+    command
+}
+
+/// The packages that `cargo test` was called for: with these, cargo builds on with the features,
+/// and so with the crates, that are built already. `scripts/test` says which if they are all.
+pub fn tested_packages() -> Vec<String> {
+    let packages = std::env::var("TAVOLA_TESTED_PACKAGES");
+    let packages = packages.unwrap_or_else(|_| "--package tavola-capi".to_owned());
+    packages.split_whitespace().map(str::to_owned).collect()
+}
+
 /// A place that the library is installed to as `make install` does.
 pub struct Installed {
     prefix: PathBuf,
@@ -92,18 +121,18 @@ impl Installed {
             let work = Path::new(env!("CARGO_TARGET_TMPDIR"));
             let target = work.parent().unwrap();
             succeed(
-                Command::new(env!("CARGO"))
-                    .args(["build", "--profile", "test", "--package", "tavola-capi"])
-                    .args(["--lib", "--target-dir"])
-                    .arg(target)
-                    .current_dir(here("../..")),
+                cargo()
+                    .args(["build", "--profile", "test"])
+                    .args(tested_packages())
+                    // Naming a test takes the features of the packages' tests, too.
+                    .args(["--lib", "--test", env!("CARGO_CRATE_NAME"), "--target-dir"])
+                    .arg(target),
             );
             succeed(
-                Command::new(env!("CARGO"))
+                cargo()
                     .args(["xtask", "man"])
                     .arg(target.join("debug/man3"))
-                    .env("CARGO_TARGET_DIR", target)
-                    .current_dir(here("../..")),
+                    .env("CARGO_TARGET_DIR", target),
             );
             // Each test file has its own, as two of them may run at once.
             Self::install(&work.join(env!("CARGO_CRATE_NAME")), None)
@@ -203,13 +232,18 @@ impl Installed {
         let path = directory.path().join("program");
         // Some warnings of gcc need its optimiser. Those of clang do not, and it is faster without.
         let optimised = if compiler == "clang" { "-O0" } else { "-O1" };
+        let mut words = vec![language.command(compiler), language.standard()];
+        words.extend(["-Wall", "-Wextra", "-Wpedantic", "-Werror", optimised]);
+        words.extend(["-D_GNU_SOURCE", "-pthread"]);
+        words.extend(flags);
+        let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        words.extend(self.flags(&["--cflags"]));
+        if let Some(head) = compiled_head(&words, source) {
+            words.extend(["-Winvalid-pch".to_owned(), "-include".to_owned(), head]);
+        }
         succeed(
-            Command::new(language.command(compiler))
-                .arg(language.standard())
-                .args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", optimised])
-                .args(["-D_GNU_SOURCE", "-pthread"])
-                .args(flags)
-                .args(self.flags(&["--cflags"]))
+            Command::new(&words[0])
+                .args(&words[1..])
                 .arg(source)
                 .arg("-o")
                 .arg(&path)
@@ -226,7 +260,8 @@ impl Installed {
     /// own. `cc` is a compiler, which takes no warning.
     pub fn run_command(
         &self,
-        (language, compiler): (Language, &str),
+        language: Language,
+        compiler: &str,
         directory: &Path,
         command: &str,
     ) -> Output {
@@ -300,6 +335,40 @@ impl Installed {
         let name = |line: &str| line.split(' ').next().unwrap().to_owned();
         text.lines().map(name).collect()
     }
+}
+
+/// Compiles `check.hpp`, which the tests in C++ begin with, once for each set of flags, and returns
+/// the path by which it is included. Reading it takes most of the time of a short program. Returns
+/// `None` if the program does not include it.
+fn compiled_head(words: &[String], source: &Path) -> Option<String> {
+    type Heads = HashMap<Vec<String>, Arc<(usize, OnceLock<String>)>>;
+    static HEADS: OnceLock<Mutex<Heads>> = OnceLock::new();
+    const HEAD: &str = "check.hpp";
+    let code = std::fs::read_to_string(source).unwrap();
+    if !code.contains(&format!("#include \"{HEAD}\"")) {
+        return None;
+    }
+    let head = {
+        let mut heads = HEADS.get_or_init(Mutex::default).lock().unwrap();
+        let new = (heads.len(), OnceLock::new());
+        let head = heads.entry(words.to_vec()).or_insert(Arc::new(new));
+        Arc::clone(head)
+    };
+    let path = head.1.get_or_init(|| {
+        let folder = format!("{}-head-{}", env!("CARGO_CRATE_NAME"), head.0);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        succeed(
+            Command::new(&words[0])
+                .args(&words[1..])
+                .args(["-x", "c++-header"])
+                .arg(source.with_file_name(HEAD))
+                .arg("-o")
+                .arg(folder.join(format!("{HEAD}.gch"))),
+        );
+        folder.join(HEAD).display().to_string()
+    });
+    Some(path.clone())
 }
 
 /// A program, in a directory of its own.

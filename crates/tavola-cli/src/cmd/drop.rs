@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use tavola::Error;
 
 use crate::args::options;
-use crate::durable;
 use crate::error::CliError;
 use crate::output::printable;
 use crate::units;
@@ -37,7 +36,6 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for name in &args.tables {
-        durable::refuse_memory(name)?;
         let users = other_users(name);
         match options().remove(name) {
             Err(Error::NotFound { .. }) if args.if_exists => {}

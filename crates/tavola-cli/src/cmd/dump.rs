@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use indicatif::ProgressBar;
 use tavola::Table;
+use tavola_cdb::Constant;
 
 use crate::args::TableArg;
+use crate::constant;
 use crate::error::CliError;
 use crate::progress::{self, Lasting};
 use crate::stream::{Beside, Format, Sink, folder};
@@ -22,6 +25,7 @@ Examples:
   tavola dump pages --dir ./pages                 one file per key
   tavola dump here --format binary | ssh there tavola load here
   tavola dump words --format cdb | cdb -c words.cdb
+  tavola dump ./words.cdb                         a constant file
   mkdir lmdb; tavola dump words --format mdb | mdb_load lmdb
 
 Other processes can use the table meanwhile: a key that exists during the whole dump is
@@ -50,7 +54,10 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
-    let table = args.table.keys_to_read()?;
+    let table = match constant::open(args.table.name())? {
+        Some(file) => Entries::Constant(Box::new(file)),
+        None => Entries::Table(args.table.keys_to_read()?),
+    };
     if let Some(folder) = &args.dir {
         let failed = failure(folder);
         let mut sink = folder::Writer::new(folder).map_err(&failed)?;
@@ -90,6 +97,40 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is dumped.
+enum Entries {
+    Table(Rc<Table>),
+    Constant(Box<Constant>),
+}
+
+impl Entries {
+    fn len(&self) -> Result<u64, CliError> {
+        match self {
+            Entries::Table(table) => Ok(table.len()?),
+            Entries::Constant(file) => Ok(file.len()),
+        }
+    }
+}
+
+/// Writes the records of a constant file.
+fn records(
+    file: &Constant,
+    sink: &mut dyn Sink,
+    bar: &ProgressBar,
+    failed: &dyn Fn(io::Error) -> CliError,
+) -> Result<(), CliError> {
+    let mut lasting = Lasting::new("written");
+    let mut written = 0;
+    constant::each(file, |key, value| {
+        sink.entry(key, value, &Beside::default()).map_err(failed)?;
+        bar.inc(1);
+        written += 1;
+        lasting.tick(written);
+        Ok(true)
+    })?;
+    sink.finish().map_err(failed)
+}
+
 /// Returns what an error of writing a file or folder is.
 fn failure(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
     |source| CliError::Write {
@@ -99,12 +140,15 @@ fn failure(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
 }
 
 fn dump(
-    table: &Table,
+    table: &Entries,
     sink: &mut dyn Sink,
     bar: &ProgressBar,
     failed: &dyn Fn(io::Error) -> CliError,
 ) -> Result<(), CliError> {
-    let dumped = entries(table, sink, bar, failed);
+    let dumped = match table {
+        Entries::Table(table) => entries(table, sink, bar, failed),
+        Entries::Constant(file) => records(file, sink, bar, failed),
+    };
     bar.finish_and_clear();
     dumped
 }

@@ -151,7 +151,7 @@ impl Tables {
             let table = options().open_read_only(&path);
             let name = match &table {
                 Ok(table) => durable::label_of(table, &path),
-                Err(_) => path.file_name().unwrap_or_default().to_os_string(),
+                Err(_) => durable::short_name(&path).to_os_string(),
             };
             let figures = table.and_then(|table| TableFigures::at(&table));
             tables.push((label(name.as_bytes()), figures));

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 use tavola::{Details, Expiry, Table};
+use tavola_cdb::Constant;
 
 use crate::args::{self, Notation, TableArg};
+use crate::constant;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units;
@@ -20,6 +22,7 @@ Examples:
   tavola get sessions alice --token               for 'tavola cas --if-token'
   tavola get films trailer --start 1M --max 64K   a part of the value
   tavola get blobs --hex 00ff17
+  tavola get ./words.frozen one                   from a constant file
   if tavola get sessions alice >/dev/null; then echo she is here; fi
 
 With several keys, each value is printed on a line, and a missing key as '(missing)';
@@ -55,6 +58,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
+    if let Some(file) = constant::open(args.table.name())? {
+        return of_constant(&args, &file);
+    }
     let table = args.table.keys_to_read()?;
     let keys = args.notation.read_all(&args.keys)?;
     let mut out = Output::new();
@@ -86,6 +92,41 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         eprintln!("tavola: {missing} of {} keys are missing", keys.len());
     }
     Ok(ExitCode::from(crate::MISSING))
+}
+
+/// Prints the values that keys have in a constant file.
+fn of_constant(args: &Args, file: &Constant) -> Result<ExitCode, CliError> {
+    if args.token {
+        let why = "a constant file has no tokens; leave out --token";
+        return Err(CliError::Sentence(why.to_string()));
+    }
+    let mut out = Output::new();
+    let mut missing = 0;
+    for key in args.notation.read_all(&args.keys)? {
+        let value = file.get(&key)?;
+        missing += usize::from(value.is_none());
+        if args.json {
+            let mut document = Map::new();
+            output::put_bytes(&mut document, "key", &key);
+            match &value {
+                Some(value) => output::put_bytes(&mut document, "value", args.part(value)),
+                None => drop(document.insert("value".to_string(), Value::Null)),
+            }
+            out.json(document)?;
+            continue;
+        }
+        match value {
+            Some(value) if args.keys.len() == 1 => out.value(args.part(&value))?,
+            Some(value) => out.line(args.part(&value))?,
+            None if args.keys.len() == 1 => {}
+            None => out.line(args.missing.as_encoded_bytes())?,
+        }
+    }
+    out.finish()?;
+    Ok(match missing {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(crate::MISSING),
+    })
 }
 
 fn write(

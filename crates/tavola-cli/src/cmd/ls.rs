@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 use tavola::{Attributes, Expiry, Iter, Table, Tags};
+use tavola_cdb::Constant;
 
 use crate::args::{Notation, TableArg};
+use crate::constant;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::pattern::Pattern;
@@ -24,6 +26,7 @@ Examples:
   tavola ls sessions tmp: -0 | xargs -0 tavola del sessions
   tavola ls blobs --hex              binary keys, one per line
   tavola ls sessions --json | jq .   one JSON object per line
+  tavola ls ./words.cdb              keys of a constant file
 
 In a pattern, * matches any bytes, ? one character, [a-z] one character of the range and
 {a,b} either alternative; \\ escapes them. A pattern without *, ? and [ is a prefix.
@@ -74,13 +77,16 @@ pub fn run(mut args: Args) -> Result<ExitCode, CliError> {
 }
 
 fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
-    let table = table.keys_to_read()?;
     let pattern = match &args.pattern {
         Some(text) => Pattern::read(text, &args.notation)?,
         None => Pattern::Prefix(Vec::new()),
     };
     let mut out = Output::new();
     let mut listed = 0;
+    if let Some(file) = constant::open(table.name())? {
+        return list_constant(&file, args, &pattern, out);
+    }
+    let table = table.keys_to_read()?;
     let mut entries = table.iter();
     let damage = loop {
         if args.limit.is_some_and(|most| listed >= most) {
@@ -101,6 +107,37 @@ fn list_keys(table: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     }
     out.finish()?;
     damage.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// Lists the keys of a constant file.
+fn list_constant(
+    file: &Constant,
+    args: &Args,
+    pattern: &Pattern,
+    mut out: Output,
+) -> Result<ExitCode, CliError> {
+    let mut listed = 0;
+    let listing = constant::each(file, |key, value| {
+        if args.limit.is_some_and(|most| listed >= most) {
+            return Ok(false);
+        }
+        let line = Line {
+            is_listed: pattern.matches(key),
+            key,
+            size: value.len(),
+            attributes: Attributes::default(),
+            tags: Vec::new(),
+        };
+        listed += u64::from(line.is_listed);
+        line.write(&mut out, args)?;
+        Ok(true)
+    });
+    if args.count {
+        out.line(listed.to_string())?;
+    }
+    // What was read before damage is printed.
+    out.finish()?;
+    listing.map(|()| ExitCode::SUCCESS)
 }
 
 /// A key that was read, and what `--long` shows of it.

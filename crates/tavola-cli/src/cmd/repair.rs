@@ -20,8 +20,9 @@ Examples:
   tavola repair --cut /var/lib/app/users         says what is lost, and asks
   tavola repair --cut ./users --yes              for scripts: does not ask
 
-Changes that were recorded behind the damage are lost, so look for a backup first. If the
-table is still in memory, nothing is lost: a snapshot of it replaces the damaged files.
+Changes that were recorded behind the damage are lost; of a damaged snapshot, the keys in
+the damaged part. So look for a backup first. If the table is still in memory, nothing is
+lost: a snapshot of it replaces the damaged files.
 Keep a copy of the directory until you are sure. To repair a table in memory, use 'tavola
 check --repair'.";
 
@@ -46,9 +47,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     let mut out = Output::new();
     journal::write(&mut out, &report, true)?;
     let JournalEnd::Damaged {
+        file,
+        why,
         can_cut,
         lost_changes,
-        ..
     } = &report.ending
     else {
         out.line("nothing to repair")?;
@@ -62,13 +64,16 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     }
     if !can_cut {
         out.finish()?;
-        return Err(hopeless(&home));
+        return Err(hopeless(&home, file, why));
     }
-    out.line(format!(
-        "lost: all that was recorded from position {} on, at least {}",
-        report.end,
-        counted(*lost_changes, "change")
-    ))?;
+    out.line(match file.starts_with("snapshot-") {
+        true => lost_keys(*lost_changes),
+        false => format!(
+            "lost: all that was recorded from position {} on, at least {}",
+            report.end,
+            counted(*lost_changes, "change")
+        ),
+    })?;
     out.finish()?;
     if !args.yes && !is_accepted()? {
         return Err(CliError::Sentence(
@@ -103,10 +108,19 @@ fn done(table: &tavola::Table) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn hopeless(home: &Path) -> CliError {
+/// Says what a damaged snapshot has lost. The journal behind it is read in any case.
+fn lost_keys(keys: u64) -> String {
+    let keys = match keys {
+        0 => "an unknown number of keys".to_owned(),
+        keys => counted(keys, "key"),
+    };
+    format!("lost: {keys} in the damaged part of the snapshot, except those that were set since")
+}
+
+fn hopeless(home: &Path, file: &str, why: &str) -> CliError {
     CliError::Sentence(format!(
-        "{} cannot be repaired: what is damaged is needed from the beginning; restore the \
-         directory from a backup",
+        "{} cannot be repaired: {file} is needed to read the rest, and is damaged ({why}); restore \
+         the directory from a backup",
         home.display()
     ))
 }

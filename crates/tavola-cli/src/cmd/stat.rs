@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tavola::serving::Serving;
 use tavola::{Latencies, LiveKeys, Participant, Recent, Stats};
+use tavola_cdb::{Constant, Format};
 
 use super::ls::tables;
 use crate::args::{TableArg, TablesArg};
 use crate::beside;
+use crate::constant;
 use crate::durable;
 use crate::error::CliError;
 use crate::output::{self, Output};
@@ -22,6 +24,7 @@ Examples:
   tavola stat sessions
   tavola stat                          all tables: a list, then each of them
   tavola stat sessions --json | jq .resident_bytes
+  tavola stat ./words.cdb              a constant file
   watch -n1 tavola stat sessions";
 
 /// The reported quantiles of latencies.
@@ -59,6 +62,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
+    if let Some(file) = constant::open(name.name())? {
+        return show_constant(&name.label(), &file, json);
+    }
     let table = name.open_to_read()?;
     let stats = table.stats()?;
     let latencies = table.latencies()?;
@@ -105,6 +111,36 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
         }
         write_participants(&mut out, &participants)?;
         write_classes(&mut out, &stats)?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_constant(label: &str, file: &Constant, json: bool) -> Result<ExitCode, CliError> {
+    let (format, bytes) = match file {
+        Constant::Cdb(cdb) if cdb.format() == Format::Cdb => ("cdb", cdb.size_bytes()),
+        Constant::Cdb(cdb) => ("cdb of 64 bits", cdb.size_bytes()),
+        Constant::Frozen(frozen) => ("frozen", frozen.size_bytes()),
+    };
+    let keys = file.len();
+    let mut out = Output::new();
+    if json {
+        let mut document = Map::new();
+        document.insert("name".to_string(), label.into());
+        document.insert("kind".to_string(), "constant file".into());
+        document.insert("format".to_string(), format.into());
+        document.insert("keys".to_string(), keys.into());
+        document.insert("file_bytes".to_string(), bytes.into());
+        out.json(document)?;
+    } else {
+        out.line(format!("{label}  (constant file)"))?;
+        out.line(format!("  {:<13} {format}", "format"))?;
+        out.line(format!("  {:<13} {}", "records", count(keys)))?;
+        let each = match keys {
+            0 => String::new(),
+            keys => format!(", {:.1} bytes a record", bytes as f64 / keys as f64),
+        };
+        out.line(format!("  {:<13} {}{each}", "file", size(bytes)))?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -137,7 +137,7 @@ fn of_files(directory: &Path, home: &Path) -> Vec<Finding> {
     let mut findings = of_place(home, bytes);
     if let JournalEnd::Damaged { file, why, .. } = &report.ending {
         let advice = format!(
-            "look for a backup; to give up what is behind the damage: tavola repair --cut {label}"
+            "look for a backup; to give up what is lost by it: tavola repair --cut {label}"
         );
         let message = format!("{label}: {file} is damaged ({why})");
         findings.push(Finding::attention(TOPIC, message, advice));

@@ -9,6 +9,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 use tavola::names;
 
 use super::Finding;
+use crate::durable::short_name;
 use crate::output::printable;
 use crate::owner;
 
@@ -128,9 +129,8 @@ fn unreached_tables(gid: u32) -> Vec<String> {
     };
     let tables = names::list().unwrap_or_default().into_iter();
     let unreached = tables.filter(|path| is_unreached(path));
-    let name = |path: std::path::PathBuf| {
-        printable(path.file_name().unwrap_or_default().as_encoded_bytes()).into_owned()
-    };
+    let name =
+        |path: std::path::PathBuf| printable(short_name(&path).as_encoded_bytes()).into_owned();
     unreached.map(name).collect()
 }
 

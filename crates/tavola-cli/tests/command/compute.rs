@@ -66,7 +66,8 @@ fn text(child: Child) -> (Option<i32>, String, String) {
 
 const VALUE: (Option<i32>, &str) = (Some(0), "value\n");
 
-fn is_value((code, out, err): (Option<i32>, String, String)) {
+fn is_value(child: Child) {
+    let (code, out, err) = text(child);
     assert_eq!((code, &out[..]), VALUE, "{err}");
     assert_eq!(err, "");
 }
@@ -106,7 +107,7 @@ fn of_eight_that_miss_it_at_once_one_runs_the_command() {
     wait_until(|| children.iter().all(|child| scene.is_mapped_by(child)));
     wait_until(|| scene.runs().len() == 1);
     scene.let_go();
-    children.into_iter().map(text).for_each(is_value);
+    children.into_iter().for_each(is_value);
     assert_eq!(scene.runs().len(), 1);
 }
 
@@ -123,7 +124,7 @@ fn when_the_one_is_killed_another_runs_the_command() {
     victim.wait().unwrap();
     wait_until(|| scene.runs().len() == 2);
     scene.let_go();
-    children.into_iter().map(text).for_each(is_value);
+    children.into_iter().for_each(is_value);
     assert_eq!(scene.runs().len(), 2);
 }
 
@@ -136,7 +137,7 @@ fn a_stale_value_is_printed_while_another_process_computes_it() {
     wait_until(|| scene.runs().len() == 1);
     assert_eq!(text(scene.spawn(&stale, "echo not run")).1, "old\n");
     scene.let_go();
-    is_value(text(other));
+    is_value(other);
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn a_failed_command_is_reported_to_all_and_tried_again_after_the_back_off() {
     scene.shell.run(["del", "t", "k"]).missing();
     let (code, ..) = text(scene.spawn(&["--back-off", "0"], "kill $$"));
     assert_eq!(code, Some(128 + 15));
-    is_value(text(scene.spawn(&[], "echo value")));
+    is_value(scene.spawn(&[], "echo value"));
 }
 
 /// A value that is stale is there for the others, whatever became of the command.
@@ -183,10 +184,10 @@ fn a_failed_command_is_reported_to_all_and_tried_again_after_the_back_off() {
 fn a_command_that_fails_leaves_the_others_the_stale_value() {
     let scene = Scene::new();
     let stale = ["--fresh", "0", "--stale", "1h", "--back-off", "1h"];
-    is_value(text(scene.spawn(&stale, "echo value")));
+    is_value(scene.spawn(&stale, "echo value"));
     let (code, out, err) = text(scene.spawn(&stale, "exit 7"));
     assert_eq!((code, &out[..]), (Some(7), ""), "{err}");
-    is_value(text(scene.spawn(&stale, "echo not run")));
+    is_value(scene.spawn(&stale, "echo not run"));
     // As the help says.
     let help = scene.shell.run(["compute", "--help"]).text();
     let said = help.split_whitespace().collect::<Vec<_>>().join(" ");

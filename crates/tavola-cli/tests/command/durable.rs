@@ -333,29 +333,45 @@ fn cut_what_is_lost(durable: &Durable, home: &str) {
 }
 
 #[test]
-fn damage_from_the_beginning_cannot_be_repaired() {
+fn a_snapshot_is_repaired_unless_its_head_is_damaged() {
     let durable = Durable::new();
     let home = durable.create("commit");
+    durable.run(&["set", &home, "lost", "v"]).ok();
     durable.run(&["set", &home, "k", "v"]).ok();
     durable.run(&["snapshot", &home]).ok();
+    durable.run(&["set", &home, "k", "later"]).ok();
     durable.lose_memory();
     let entries = fs::read_dir(&home).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     let snapshot = paths.find(|path| path.to_string_lossy().contains("snapshot-"));
-    let mut bytes = fs::read(snapshot.as_ref().unwrap()).unwrap();
-    bytes[100] ^= 1;
-    fs::write(snapshot.unwrap(), bytes).unwrap();
+    let snapshot = snapshot.unwrap();
+    let flip = |at: usize| {
+        let mut bytes = fs::read(&snapshot).unwrap();
+        bytes[at] ^= 1;
+        fs::write(&snapshot, bytes).unwrap();
+    };
+    flip(20);
+    let ran = durable.run(&["repair", "--cut", "--yes", &home]);
+    assert!(
+        ran.code == 2 && ran.err.contains("its head is damaged") && ran.err.contains("a backup"),
+        "{ran:?}"
+    );
+    flip(20);
+    flip(100);
     let report = durable.run(&["journal", &home, "--verify"]);
     let text = String::from_utf8(report.out).unwrap();
     assert!(
         report.code == 1 && text.contains("its check is wrong"),
         "{text}"
     );
-    let ran = durable.run(&["repair", "--cut", "--yes", &home]);
-    assert!(
-        ran.code == 2 && ran.err.contains("from a backup"),
-        "{ran:?}"
-    );
+    let refused = durable.run(&["get", &home, "k"]).error();
+    assert!(refused.contains("damaged"), "{refused}");
+    let text = durable.run(&["repair", "--cut", "--yes", &home]).text();
+    assert!(text.contains("lost: 2 keys in the damaged part"), "{text}");
+    assert!(text.contains("repaired: the table has 1 key"), "{text}");
+    assert_eq!(durable.run(&["get", &home, "k"]).text(), "later");
+    durable.lose_memory();
+    assert_eq!(durable.run(&["keys", &home]).text(), "k\n");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod caches;
 mod compute;
+mod constant;
 mod containers;
 mod copy;
 mod doctor;

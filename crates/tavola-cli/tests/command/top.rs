@@ -275,7 +275,7 @@ fn dead_processes_are_shown_and_shards_by_their_writes() {
 #[test]
 fn it_ends_with_its_terminal_and_after_the_given_count() {
     let (shell, _busy) = busy_cache();
-    let (mut child, near, far) = sit(at_terminal(&shell, &QUICK), (80, 24));
+    let (mut child, near, far) = sit(at_terminal(&shell, &QUICK), 80, 24);
     let mut begin = [0; 8];
     File::from(near).read_exact(&mut begin).expect("it draws");
     drop(far);

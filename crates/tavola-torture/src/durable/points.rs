@@ -76,11 +76,7 @@ fn one_case(case: &Case, args: &Args, board: &Board, scratch: &Scratch) -> Outco
     let mut counts = counts.collect::<Outcome<Vec<u64>>>()?;
     counts.sort_unstable();
     let (least, total) = (counts[0], counts[counts.len() - 1]);
-    let points = match args.point {
-        Some(point) => vec![point],
-        None if args.every_point() || total <= args.sample() => (1..=total).collect(),
-        None => spread(total, args.sample()),
-    };
+    let points = args.points(total);
     let lanes = args.lanes.min(LANES).min(points.len()).max(1);
     let mut children = Vec::new();
     for number in 0..lanes {
@@ -105,13 +101,6 @@ fn one_case(case: &Case, args: &Args, board: &Board, scratch: &Scratch) -> Outco
     let finders = board.get(Count::Killed) - killed - fired;
     print_result(&case.name, fired / ALL.len() as u64, finders, began);
     Ok(())
-}
-
-/// Both ends, and points evenly in between.
-fn spread(total: u64, count: u64) -> Vec<u64> {
-    (0..count)
-        .map(|n| 1 + n * (total - 1) / (count - 1))
-        .collect()
 }
 
 impl Lane<'_> {

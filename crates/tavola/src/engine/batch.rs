@@ -82,7 +82,7 @@ impl Core {
         pair: impl Fn(&'a T) -> (&'a [u8], &'a [u8]),
         metadata: impl Fn(&T) -> Result<Metadata<'static>>,
     ) -> Result<()> {
-        if self.region().is_journaled() && !Self::is_in_batch() {
+        if self.region().is_journaled() && !self.is_in_batch() {
             return self.in_batch(|| self.set_many(all, pair, metadata));
         }
         let me = self.writer()?;

@@ -9,9 +9,22 @@ use crate::lock::Me;
 use crate::values::Durability;
 use std::cell::Cell;
 
+/// A call that waits once, at its end, for all that it changes.
+#[derive(Clone, Copy)]
+struct Batch {
+    /// The number of the handle that it changes; 0: no such call.
+    handle: u64,
+    /// The end of the last record of its changes, or 0.
+    end: u64,
+}
+
+impl Batch {
+    const NONE: Self = Self { handle: 0, end: 0 };
+}
+
 thread_local! {
-    /// How many calls of this thread wait once, at their end, for all that they change.
-    static BATCHES: Cell<u32> = const { Cell::new(0) };
+    /// The innermost such call of this thread.
+    static BATCH: Cell<Batch> = const { Cell::new(Batch::NONE) };
 }
 
 impl Core {
@@ -26,19 +39,27 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn after_record(&self, me: Me) -> Result<()> {
-        if BATCHES.get() > 0 || self.durability != Durability::Commit {
+        if self.durability != Durability::Commit {
             return Ok(());
         }
-        self.wait_for_records(me)
-    }
-
-    /// Returns whether this thread is in a call that changes many keys.
-    pub(crate) fn is_in_batch() -> bool {
-        BATCHES.get() > 0
-    }
-
-    fn wait_for_records(&self, me: Me) -> Result<()> {
         let end = take_last(self.region());
+        let batch = BATCH.get();
+        if batch.handle == self.number {
+            // It is noted here because the thread's next record may be one of another table.
+            let end = end.max(batch.end);
+            BATCH.set(Batch { end, ..batch });
+            return Ok(());
+        }
+        self.wait_for_record(me, end)
+    }
+
+    /// Returns whether this thread is in a call that waits once for all changes of this handle.
+    pub(crate) fn is_in_batch(&self) -> bool {
+        BATCH.get().handle == self.number
+    }
+
+    /// Returns when the records up to `end` are on disk; 0: none.
+    fn wait_for_record(&self, me: Me, end: u64) -> Result<()> {
         if end == 0 {
             return Ok(());
         }
@@ -54,15 +75,18 @@ impl Core {
     }
 
     /// Calls a function that changes many keys. All its changes are waited for at the end.
-    pub(crate) fn in_batch<T>(&self, change: impl FnOnce() -> Result<T>) -> Result<T> {
-        if !self.region().is_journaled() {
+    pub(crate) fn in_batch<T, E: From<Error>>(
+        &self,
+        change: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        if !self.region().is_journaled() || self.is_in_batch() {
             return change();
         }
-        let batch = Batch::begin();
+        let running = RunningBatch::begin(self.number);
         let outcome = change();
-        drop(batch);
+        let end = running.end();
         if let Some(me) = self.membership.current() {
-            self.after_record(me)?;
+            self.wait_for_record(me, end)?;
         }
         outcome
     }
@@ -123,18 +147,23 @@ impl Core {
     }
 }
 
-struct Batch;
+/// A batch that runs. It has the one around it, which is the thread's again when it is dropped.
+struct RunningBatch(Batch);
 
-impl Batch {
-    fn begin() -> Self {
-        BATCHES.set(BATCHES.get() + 1);
-        Self
+impl RunningBatch {
+    fn begin(handle: u64) -> Self {
+        Self(BATCH.replace(Batch { handle, end: 0 }))
+    }
+
+    /// Ends it. Returns the end of the last record of its changes, or 0.
+    fn end(self) -> u64 {
+        BATCH.get().end
     }
 }
 
-impl Drop for Batch {
+impl Drop for RunningBatch {
     fn drop(&mut self) {
-        BATCHES.set(BATCHES.get() - 1);
+        BATCH.set(self.0);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::core::Core;
 use super::request::{Metadata, WriteCondition, WriteRequest};
+use super::restore::VERSIONS_AHEAD;
 use super::workers::{Pieces, Workers, with_workers};
 use crate::alloc::{Stamp, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub(crate) struct Replay<'c> {
     pub(crate) clock_ms: u64,
     /// Changes that were read.
     pub(crate) changes: u64,
+    /// Whether what is read is damaged: then a value that lacks a piece is left out.
+    pub(crate) is_salvage: bool,
 }
 
 /// Reads records by `read`, and returns when all their changes are made.
@@ -44,6 +47,7 @@ pub(crate) fn replay<T, E: From<Error>>(
             versions: 0,
             clock_ms: 0,
             changes: 0,
+            is_salvage: false,
         };
         let outcome = read(&mut replay)?;
         Ok::<_, E>((outcome, replay.versions, replay.clock_ms))
@@ -79,6 +83,11 @@ impl Replay<'_> {
         }
     }
 
+    /// Raises the versions that follow: it is not known which ones were given out.
+    pub(crate) fn skip_versions(&mut self) {
+        self.versions = self.versions.saturating_add(VERSIONS_AHEAD);
+    }
+
     fn change(&mut self, change: ChangeRecord<'_>, bytes: &[u8]) -> Result<bool> {
         self.changes += 1;
         let has_versions = self.core.region().geometry().has_versions;
@@ -96,7 +105,7 @@ impl Replay<'_> {
             Content::Here(_) => self.workers.push(shard, bytes),
             Content::Pieces { first, len } => {
                 let Some(value) = self.pieces.take(first, len) else {
-                    return Ok(false);
+                    return Ok(self.is_salvage);
                 };
                 self.draft.begin(Kind::Commit);
                 self.draft.push_change(&ChangeRecord {

@@ -24,8 +24,9 @@ use crate::sys::clock;
 use crate::values::{MARKS, Restored};
 use std::collections::HashMap;
 
-/// How far the versions of another table rise: it may have given out that many after it was saved.
-const VERSIONS_AHEAD: u64 = 1 << 36;
+/// How far versions rise if it is not known which were given out: another table may have given out
+/// that many after it was saved.
+pub(super) const VERSIONS_AHEAD: u64 = 1 << 36;
 /// Versions from here on are not from a table, and would leave no room for later ones.
 pub(crate) const MOST_VERSION: u64 = 1 << 62;
 

@@ -11,20 +11,13 @@
 //!
 //! **JRN-4** Only bytes between `written` and `tail` are written, to the place that their position
 //! names. They do not change, so writing them again changes nothing; a holder of the write lock may
-//! die at any moment. **JRN-5** `synced` rises to what `written` was before a sync that succeeded.
-//! If a sync fails, nothing more is known of what was written since the one before, and the kernel
-//! does not try again: the journal fails, and later changes are refused. If the owner of the sync
-//! lock dies, its sync may have failed unseen, so all bytes since `synced` are written again, as
-//! long as the ring has them; otherwise the journal fails.
+//! die at any moment. The files are synced in `sync`.
 
 use super::home::path_in;
-use super::record::{Draft, Kind};
-use super::ring::{acquire, copy_out, head, record_note, tail};
+use super::ring::{copy_out, head};
 use crate::error::{Error, Result};
-use crate::layout::{JournalHead, fold};
-#[cfg(feature = "shuttle")]
-use crate::lock::is_abandoned;
-use crate::lock::{FileLock, Me, PATIENCE, Taken, sleep, wake};
+use crate::layout::fold;
+use crate::lock::{FileLock, Me, wake};
 use crate::region::Region;
 use crate::sync::Ordering;
 use crate::sys::disk::{DiskFile, HomeDir};
@@ -32,20 +25,20 @@ use crate::values::Durability;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Bytes before the records of a file.
 pub(crate) const FILE_HEAD: u64 = 4096;
 /// `TavolaJN`.
 const MAGIC: u64 = u64::from_le_bytes(*b"TavolaJN");
-/// Bytes written by one call, and files that a process keeps open.
-const CHUNK: u64 = 1 << 20;
+/// Bytes written by one call: copied out of the ring, they are still in the processor's caches when
+/// the kernel copies them.
+const CHUNK: u64 = 64 << 10;
+/// Zeroes written by one call.
+const ZEROES: u64 = 1 << 20;
+/// Files that a process keeps open.
 const KEPT: usize = 4;
-/// The table's clock is recorded when it has run on for so long.
-const CLOCK_EVERY_MS: u64 = 1000;
-
 /// The state of a journal whose table lives on in other memory: not the number of an error.
-const RETIRED: u64 = 1 << 32;
+pub(super) const RETIRED: u64 = 1 << 32;
 
 /// The files of a journal, as one process has them open.
 pub(crate) struct JournalFiles {
@@ -138,10 +131,10 @@ pub(crate) fn create_file(
 }
 
 fn write_zeroes(file: &dyn DiskFile, segment: u64) -> io::Result<()> {
-    let zeroes = vec![0; CHUNK.min(segment) as usize];
+    let zeroes = vec![0; ZEROES.min(segment) as usize];
     let mut at = FILE_HEAD;
     while at < FILE_HEAD + segment {
-        let len = (FILE_HEAD + segment - at).min(CHUNK);
+        let len = (FILE_HEAD + segment - at).min(ZEROES);
         file.write_all_at(&zeroes[..len as usize], at)?;
         at += len;
     }
@@ -163,7 +156,7 @@ impl JournalFiles {
     }
 
     /// Returns a file. If this process cannot open it, the journal has not failed: others may.
-    fn file(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
+    pub(super) fn file(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, file)) = open.iter().find(|(n, _)| *n == number) {
             return Ok(Arc::clone(file));
@@ -201,7 +194,7 @@ impl JournalFiles {
     }
 
     /// Notes that the journal has failed, and wakes all who wait for it.
-    fn fail(&self, region: &Region, source: io::Error) -> Error {
+    pub(super) fn fail(&self, region: &Region, source: io::Error) -> Error {
         let errno = source.raw_os_error().unwrap_or(libc::EIO).max(1);
         let head = head(region);
         let _ = head.state.cas(0, errno as u64, Ordering::Release);
@@ -215,7 +208,7 @@ impl JournalFiles {
         self.write_locked(region)
     }
 
-    fn write_locked(&self, region: &Region) -> Result<()> {
+    pub(super) fn write_locked(&self, region: &Region) -> Result<()> {
         let head = head(region);
         // Pairs with the release in `append`: the records before it are in the ring.
         let tail = head.tail.load(Ordering::Acquire);
@@ -278,109 +271,6 @@ impl JournalFiles {
         }
     }
 
-    /// Returns when all records before a position survive a power failure.
-    pub(crate) fn sync_to(&self, region: &Region, me: Me, position: u64) -> Result<()> {
-        let head = head(region);
-        let mut since = Instant::now();
-        loop {
-            // Before `synced`: a sync that ends in between has raised it.
-            let syncs = head.syncs.load(Ordering::Acquire);
-            if head.synced.load(Ordering::Acquire) >= position {
-                return Ok(());
-            }
-            self.check(region)?;
-            if let Some(lock) = FileLock::try_acquire(&head.sync_lock, me) {
-                self.sync_and_wake(region, me, lock, Taken::Clean)?;
-                continue;
-            }
-            if is_over(head, since) {
-                // The owner may have died.
-                since = Instant::now();
-                let (lock, taken) = FileLock::acquire(region, &head.sync_lock, me)?;
-                self.sync_and_wake(region, me, lock, taken)?;
-                continue;
-            }
-            head.sleepers.fetch_add(1, Ordering::SeqCst);
-            if head.syncs.load(Ordering::SeqCst) == syncs {
-                sleep(&head.syncs, syncs, PATIENCE);
-            }
-            head.sleepers.fetch_add(u32::MAX, Ordering::Relaxed);
-        }
-    }
-
-    /// Syncs, unlocks, and wakes all who wait: those whose records came too late for this sync
-    /// found the lock held, and one of them must take it now.
-    fn sync_and_wake(
-        &self,
-        region: &Region,
-        me: Me,
-        lock: FileLock<'_>,
-        taken: Taken,
-    ) -> Result<()> {
-        let again = match taken {
-            Taken::Clean => Ok(()),
-            Taken::FromDead { .. } => self
-                .check(region)
-                .and_then(|()| self.write_again(region, me))
-                .inspect_err(|_| self.give_up(region)),
-        };
-        let synced = again.and_then(|()| self.sync_locked(region, me, &lock));
-        drop(lock);
-        wake_all(region);
-        synced
-    }
-
-    /// Fails, if it has not: the next one who syncs would not know that there is something to write
-    /// again.
-    #[cold]
-    fn give_up(&self, region: &Region) {
-        let _ = self.fail(region, io::Error::from_raw_os_error(libc::EIO));
-    }
-
-    /// Writes everything again that may have been lost unseen (JRN-5).
-    #[cold]
-    fn write_again(&self, region: &Region, me: Me) -> Result<()> {
-        let head = head(region);
-        let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
-        {
-            // No record is appended between the two: it would overwrite those that are still to be
-            // written.
-            let _records = acquire(region, me)?;
-            let synced = head.synced.load(Ordering::Relaxed);
-            let ring = head.ring.load(Ordering::Relaxed);
-            if head.tail.load(Ordering::Acquire).saturating_sub(synced) > ring {
-                return Err(self.fail(region, io::Error::from_raw_os_error(libc::EIO)));
-            }
-            head.written.store(synced, Ordering::Release);
-        }
-        self.write_locked(region)
-    }
-
-    fn sync_locked(&self, region: &Region, me: Me, _: &FileLock<'_>) -> Result<()> {
-        let head = head(region);
-        // Asked under the lock: after a sync that failed, another one would succeed in vain.
-        self.check(region)?;
-        self.record_clock(region, me);
-        {
-            let (_lock, _) = FileLock::acquire_next(region, &head.write_lock, me)?;
-            self.write_locked(region)?;
-        }
-        let segment = head.segment.load(Ordering::Relaxed).max(1);
-        let from = head.synced.load(Ordering::Relaxed);
-        let until = head.written.load(Ordering::Acquire);
-        if from >= until {
-            return Ok(());
-        }
-        let begun = Instant::now();
-        for number in from / segment..=(until - 1) / segment {
-            let synced = self.file(number)?.sync_data();
-            synced.map_err(|source| self.fail(region, source))?;
-        }
-        head.sync_ns.add_owned(begun.elapsed().as_nanos() as u64);
-        head.synced.store(until, Ordering::Release);
-        Ok(())
-    }
-
     /// Makes the file in which a failed journal continues, and returns the position at which that
     /// begins. As the journal has failed, nobody appends to it.
     pub(crate) fn begin_again(&self, region: &Region, me: Me) -> Result<u64> {
@@ -420,55 +310,14 @@ impl JournalFiles {
         Ok(())
     }
 
-    /// Refuses all later changes through this memory, when all earlier ones are on disk.
-    pub(crate) fn retire(&self, region: &Region, me: Me) -> Result<()> {
-        let head = head(region);
-        while !self.is_retired(region) {
-            self.sync_to(region, me, tail(region))?;
-            // Meanwhile nobody makes a file, or appends a record; afterwards neither.
-            let (_lock, _) = FileLock::acquire(region, &head.extend_lock, me)?;
-            let _records = acquire(region, me)?;
-            let end = head.tail.load(Ordering::Relaxed);
-            if head.synced.load(Ordering::Acquire) == end {
-                let _ = head.state.cas(0, RETIRED, Ordering::Release);
-            }
-        }
-        Ok(())
-    }
-
     /// Returns whether the table lives on in other memory.
     pub(crate) fn is_retired(&self, region: &Region) -> bool {
         head(region).state.load(Ordering::Acquire) == RETIRED
     }
-
-    /// Records the table's clock now and then, so that a rebuilt table does not go back in time.
-    fn record_clock(&self, region: &Region, me: Me) {
-        let head = head(region);
-        let now_ms = region.now_ms();
-        if now_ms.saturating_sub(head.clock_ms.load(Ordering::Relaxed)) < CLOCK_EVERY_MS {
-            return;
-        }
-        head.clock_ms.store(now_ms, Ordering::Relaxed);
-        let mut draft = Draft::default();
-        draft.begin(Kind::Clock);
-        draft.push_word(now_ms);
-        // Without room, the next sync records it.
-        let _ = record_note(region, me, &mut draft);
-    }
 }
 
-/// Returns whether a thread has waited for a sync for so long that its owner may be dead.
-fn is_over(head: &JournalHead, since: Instant) -> bool {
-    #[cfg(feature = "shuttle")]
-    if crate::sync::model::is_on() {
-        // In models only the dead are late.
-        return is_abandoned(&head.sync_lock);
-    }
-    let _ = head;
-    since.elapsed() >= PATIENCE
-}
-
-fn wake_all(region: &Region) {
+/// Wakes all who wait for a sync.
+pub(super) fn wake_all(region: &Region) {
     let head = head(region);
     head.syncs.fetch_add(1, Ordering::SeqCst);
     if head.sleepers.load(Ordering::SeqCst) > 0 {

@@ -3,7 +3,8 @@
 //!
 //! - `record`: the bytes of records
 //! - `ring`: records in memory, and how a change and its record are one
-//! - `files`: records on their way to disk, and who waits for them
+//! - `files`: records on their way to disk
+//! - `sync`: when they are on disk, and who waits for that
 //! - `read`: records from disk
 //! - `snapshot`: all keys at once, from which a journal continues
 //! - `saved`: the same in a file without a journal, for a cache that starts warm
@@ -16,6 +17,7 @@ mod record;
 mod ring;
 mod saved;
 mod snapshot;
+mod sync;
 mod window;
 
 pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};

@@ -220,6 +220,20 @@ pub(crate) struct Foot {
     pub(crate) versions: u64,
 }
 
+impl Foot {
+    fn of(record: &Record<'_>) -> Option<Self> {
+        let words = [0, 1, 2].map(|number| record.word(number));
+        let [Some(end), Some(keys), Some(versions)] = words else {
+            return None;
+        };
+        Some(Self {
+            end,
+            keys,
+            versions,
+        })
+    }
+}
+
 /// A snapshot that is being read.
 pub(crate) struct SnapshotReader {
     file: Arc<dyn DiskFile>,
@@ -263,42 +277,76 @@ impl SnapshotReader {
     ) -> Result<Result<Foot, u64>, E> {
         let (mut window, mut at) = (Window::default(), BEGIN);
         let file_len = self.len()?;
-        let fill = |window: &mut Window, at: u64, len: usize| -> io::Result<()> {
-            while window.bytes().len() < len {
-                let from = at + window.bytes().len() as u64;
-                if window.extend(CHUNK, |out| self.file.read_at(out, from))? == 0 {
-                    break;
-                }
-            }
-            Ok(())
-        };
         loop {
-            fill(&mut window, at, HEAD)?;
-            let Some(head) = RecordHead::decode(window.bytes(), at) else {
-                return Ok(Err(at));
-            };
-            if at + head.len() as u64 > file_len {
-                return Ok(Err(at));
-            }
-            fill(&mut window, at, head.len())?;
-            let Some(record) = head.verify(self.id, window.bytes()) else {
+            let head = self.fill_record(&mut window, at, file_len)?;
+            let record = head.and_then(|head| head.verify(self.id, window.bytes()));
+            let Some(record) = record else {
                 return Ok(Err(at));
             };
             each(&record)?;
             if record.kind == Kind::Foot {
-                let words = [0, 1, 2].map(|number| record.word(number));
-                let [Some(end), Some(keys), Some(versions)] = words else {
-                    return Ok(Err(at));
-                };
-                return Ok(Ok(Foot {
-                    end,
-                    keys,
-                    versions,
-                }));
+                return Ok(Foot::of(&record).ok_or(at));
             }
-            let len = head.len();
-            window.consume(len);
-            at += len as u64;
+            let len = record.len();
+            window.consume(len as usize);
+            at += len;
         }
+    }
+
+    /// Calls `each` with all records that are right, also those behind damage. Returns the foot if
+    /// it is right.
+    ///
+    /// A record counts only at the place that it names, so bytes of values do not look like one.
+    pub(crate) fn salvage<E: From<io::Error>>(
+        &self,
+        mut each: impl FnMut(&Record<'_>) -> Result<(), E>,
+    ) -> Result<Option<Foot>, E> {
+        let (mut window, mut at) = (Window::default(), BEGIN);
+        let file_len = self.len()?;
+        while at + HEAD as u64 <= file_len {
+            let head = self.fill_record(&mut window, at, file_len)?;
+            let record = head.and_then(|head| head.verify(self.id, window.bytes()));
+            let len = match record {
+                Some(record) => {
+                    each(&record)?;
+                    if record.kind == Kind::Foot {
+                        return Ok(Foot::of(&record));
+                    }
+                    record.len()
+                }
+                // Records begin at multiples of 8.
+                None => 8,
+            };
+            window.consume(len as usize);
+            at += len;
+        }
+        Ok(None)
+    }
+
+    /// Fills the window, which begins at an offset, with the record there. Returns the head of the
+    /// record, or `None` if no record begins there that the file has whole.
+    fn fill_record(
+        &self,
+        window: &mut Window,
+        at: u64,
+        file_len: u64,
+    ) -> io::Result<Option<RecordHead>> {
+        self.fill(window, at, HEAD)?;
+        let head = RecordHead::decode(window.bytes(), at);
+        let Some(head) = head.filter(|head| at + head.len() as u64 <= file_len) else {
+            return Ok(None);
+        };
+        self.fill(window, at, head.len())?;
+        Ok(Some(head))
+    }
+
+    fn fill(&self, window: &mut Window, at: u64, len: usize) -> io::Result<()> {
+        while window.bytes().len() < len {
+            let from = at + window.bytes().len() as u64;
+            if window.extend(CHUNK, |out| self.file.read_at(out, from))? == 0 {
+                break;
+            }
+        }
+        Ok(())
     }
 }

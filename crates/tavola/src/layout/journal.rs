@@ -73,8 +73,17 @@ pub(crate) struct JournalHead {
     pub(crate) clock_ms: W64,
     /// How many threads may be sleeping on `syncs`.
     pub(crate) sleepers: W32,
-    unused_half: W32,
-    unused_synced: [W64; 3],
+    /// How many threads have begun to wait since the last sync began.
+    pub(crate) arrivals: W32,
+    /// How many the last sync has woken, or left waiting: they may be back soon.
+    pub(crate) expected: W32,
+    /// For how many the holder of the lock is waiting, 0 if it is not.
+    pub(crate) gathering: W32,
+    /// How many syncs begin without waiting for others, from now and from the last time that
+    /// others did not come.
+    pub(crate) skip: W32,
+    pub(crate) skipped: W32,
+    unused_synced: W64,
     /// The lock word of the rest: its holder makes a snapshot.
     pub(crate) snapshot_lock: W32,
     unused_state: W32,
@@ -99,7 +108,7 @@ assert_layout!(JournalHead, size 1408, {
     lock: 64, unused_lock: 68, tail: 72, place: 80, word: 88, at: 96, keep: 104, unused_tail: 112,
     write_lock: 128, extend_lock: 132, written: 136, allocated: 144, unused_written: 152,
     sync_lock: 192, syncs: 196, synced: 200, sync_ns: 208, clock_ms: 216, sleepers: 224,
-    unused_half: 228, unused_synced: 232,
+    arrivals: 228, expected: 232, gathering: 236, skip: 240, skipped: 244, unused_synced: 248,
     snapshot_lock: 256, unused_state: 260, state: 264, snapshot: 272, snapshot_bytes: 280,
     snapshot_ms: 288, unused_snapshot: 296,
     policy: 320, policy_ms: 328, home_len: 336, home_sum: 344, home: 352,

@@ -45,8 +45,8 @@ pub(crate) use pins::{Pin, Pinned};
 pub use warning::home_warning;
 pub(crate) use warning::is_in_memory;
 pub mod names {
-    //! The file of a name, the list of tables, and how a table is removed or renamed.
-    pub use super::name::{list, remove, rename};
+    //! The file of a name, and the list of such files.
+    pub(crate) use super::name::list;
     pub use super::paths::{directory, path_of};
     pub use super::warning::warning;
 }

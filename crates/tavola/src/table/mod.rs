@@ -22,6 +22,7 @@ mod logs;
 mod maintain;
 mod migrate;
 mod name;
+pub(crate) mod names;
 mod number;
 mod open;
 mod options;

@@ -1,6 +1,6 @@
 //! How a table is made and opened.
 
-use super::durable::{find_home, is_home, remove_home, rename_home};
+use super::durable::{find_home, is_home, refuse_memory, remove_home, rename_home};
 use super::lazy::Lazy;
 use super::{Options, Table};
 use crate::engine::{Background, Core, not_durable};
@@ -142,27 +142,33 @@ impl Options {
         self.table(Lazy::mapped(core, path))
     }
 
-    /// Removes the file of a table, as [`names::remove`]; with [`Options::any_owner`] also of
-    /// another user. Also removes a durable table.
+    /// Removes a table, as [`names::remove`](crate::names::remove); with [`Options::any_owner`]
+    /// also of another user.
     ///
     /// # Errors
-    /// The errors of [`names::remove`].
+    /// The errors of [`names::remove`](crate::names::remove).
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         match find_home(name.as_ref()).filter(|path| is_home(path)) {
             Some(path) => remove_home(&path, self.any_owner),
-            None => region::remove_of(name.as_ref(), self.any_owner),
+            None => {
+                refuse_memory(&names::path_of(&name)?)?;
+                region::remove_of(name.as_ref(), self.any_owner)
+            }
         }
     }
 
-    /// Renames a table, as [`names::rename`]; with [`Options::any_owner`] also of another user.
-    /// Also renames the directory of a durable table that no process has open.
+    /// Renames a table, as [`names::rename`](crate::names::rename); with [`Options::any_owner`]
+    /// also of another user.
     ///
     /// # Errors
-    /// The errors of [`names::rename`]; [`Error::Io`] if a process has a durable table open.
+    /// The errors of [`names::rename`](crate::names::rename).
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         match find_home(from.as_ref()).filter(|path| is_home(path)) {
             Some(path) => rename_home(self, &path, &names::path_of(to)?),
-            None => region::rename_of(from.as_ref(), to.as_ref(), self.any_owner),
+            None => {
+                refuse_memory(&names::path_of(&from)?)?;
+                region::rename_of(from.as_ref(), to.as_ref(), self.any_owner)
+            }
         }
     }
 

@@ -140,7 +140,9 @@ impl Options {
         self
     }
 
-    /// Opens a durable table although its files are damaged. What follows the damage is lost.
+    /// Opens a durable table although its files are damaged. What follows the damage in the journal
+    /// is lost; of a damaged snapshot, the keys whose records are damaged, unless the journal
+    /// behind it sets them again. All other keys have their last values.
     pub fn cut_damage(mut self, on: bool) -> Self {
         self.cut = on;
         self

@@ -84,7 +84,9 @@ pub enum JournalEnd {
         why: String,
         /// Whether [`Options::cut_damage`](crate::Options::cut_damage) can open the table.
         can_cut: bool,
-        /// Changes that are behind the damage, still readable, and lost with it.
+        /// Of the journal: changes that are behind the damage, still readable, and lost with it. Of
+        /// a snapshot: keys that cannot be read any more; the journal may have some of them. 0 if
+        /// that is not known.
         lost_changes: u64,
     },
 }

@@ -2,7 +2,7 @@
 //! does: no crash, no hang, no value that its key did not have, room for other keys, and after a
 //! repair a clean cache within its capacity.
 
-use crate::support::flips::{assert_none, follow_all, try_each};
+use crate::support::flips::{Flips, assert_none, follow_all, try_each};
 use crate::support::format::{self, Image};
 use crate::support::part::{Actor, play};
 use crate::support::patience::HANG_S;
@@ -15,7 +15,7 @@ use tavola::{Error, Table};
 
 const MIB: u64 = 1 << 20;
 const KEYS: u64 = 14_000;
-/// Of places with many bits so many are flipped.
+/// The sample of a place that has more bits.
 const MOST: u64 = 160;
 const STATES: &str = "states of slots";
 /// Writes after a flip, of which the last ones must find room.
@@ -69,18 +69,19 @@ struct Place {
 }
 
 impl Place {
-    /// Bytes and bits: all where there are few.
+    /// Bytes and bits: a sample if there are many.
     fn bits(&self) -> Vec<(u64, u32)> {
+        let wanted = Flips::wanted();
         let all = self.words.iter().cloned().flatten();
         let all: Vec<(u64, u32)> = all
             .flat_map(|at| (0..8).map(move |bit| (at, bit)))
             .collect();
-        if all.len() as u64 <= MOST {
-            return all;
+        if wanted == Flips::Every || all.len() as u64 <= MOST {
+            return wanted.of(all);
         }
         let mut random = Random::new(all.len() as u64);
         let one = |_| all[random.below(all.len() as u64) as usize];
-        (0..MOST).map(one).collect()
+        wanted.of((0..MOST).map(one).collect())
     }
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
-use tavola::{Durability, Error, Options, Table};
+use tavola::{Durability, Error, Options, Table, names};
 
 fn options(durability: Durability) -> Options {
     let options = Table::options().max_size(8 << 20).shards(1);
@@ -281,4 +281,58 @@ fn a_directory_that_may_not_be_changed_refuses_what_needs_new_files() {
     });
     println!("{}", actor.hear());
     actor.finish();
+}
+
+fn is_of_memory(error: &Error) -> bool {
+    matches!(error, Error::BadOption { why, .. } if why.contains("name that instead"))
+}
+
+#[test]
+fn a_durable_table_is_listed_and_removed_by_its_directory_alone() {
+    let dir = DurableDir::new();
+    let table = options(Durability::Os).create(dir.path()).unwrap();
+    table.set("key", "1").unwrap();
+    let memory = dir.memory().unwrap();
+    let listed = |path: &Path| names::list().unwrap().iter().any(|one| one == path);
+    assert!(listed(dir.path()) && !listed(&memory));
+    assert!(is_of_memory(&names::remove(&memory).unwrap_err()));
+    assert!(is_of_memory(&names::rename(&memory, "other").unwrap_err()));
+    let any_owner = Table::options().any_owner(true);
+    assert!(is_of_memory(&any_owner.remove(&memory).unwrap_err()));
+    let name = memory.file_name().unwrap();
+    if memory.parent() == Some(&names::directory()) {
+        assert!(is_of_memory(&names::remove(name).unwrap_err()));
+    }
+    assert!(has(&table, "key") && memory.exists());
+    drop(table);
+    names::remove(dir.path()).unwrap();
+    assert!(!memory.exists() && !listed(dir.path()));
+}
+
+#[test]
+fn memory_whose_directory_is_gone_is_listed_and_can_be_removed() {
+    let dir = DurableDir::new();
+    drop(options(Durability::Os).create(dir.path()).unwrap());
+    let memory = dir.memory().unwrap();
+    let listed = |path: &Path| names::list().unwrap().iter().any(|one| one == path);
+    // Rebuilt: the file with the earlier id is not the memory of the table any more.
+    let earlier = memory.with_file_name("durable-earlier");
+    std::fs::rename(&memory, &earlier).unwrap();
+    drop(Table::open(dir.path()).unwrap());
+    assert!(listed(dir.path()) && listed(&earlier) && !listed(&memory));
+    names::remove(&earlier).unwrap();
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    assert!(listed(&memory) && !listed(dir.path()));
+    names::remove(&memory).unwrap();
+    assert!(!memory.exists());
+}
+
+#[test]
+fn a_table_that_is_only_called_like_memory_is_a_table() {
+    let name = format!("durable-{}", std::process::id());
+    let path = names::path_of(&name).unwrap();
+    drop(Table::options().max_size(1 << 20).create(&name).unwrap());
+    assert!(names::list().unwrap().contains(&path));
+    names::remove(&path).unwrap();
+    assert!(!names::list().unwrap().contains(&path));
 }

@@ -229,17 +229,24 @@ pub fn starts(image: &Image, state: u64) -> Vec<u64> {
     image.pages(state).iter().map(|page| page * PAGE).collect()
 }
 
-fn try_flip(path: &Path, known: (&Model, &Hints), touched: &[&[u8]], place: &Place, index: u64) {
+fn try_flip(
+    path: &Path,
+    model: &Model,
+    hints: &Hints,
+    touched: &[&[u8]],
+    place: &Place,
+    index: u64,
+) {
     let table = match Table::open(path) {
         Ok(table) => table,
         Err(Error::NotATable { .. } | Error::Version { .. } | Error::Endianness { .. }) => return,
         Err(error) => panic!("{error}"),
     };
     let model = match place.name {
-        TIMES => &retimed(known.0, touched),
-        _ => known.0,
+        TIMES => &retimed(model, touched),
+        _ => model,
     };
-    let mut trial = Trial::new(&table, model, known.1, touched);
+    let mut trial = Trial::new(&table, model, hints, touched);
     if [TIMES, FLAGS].contains(&place.name) {
         trial.demand_values();
     }
@@ -312,7 +319,7 @@ pub fn flip(args: &[String], places: Places) {
             .collect();
         alarm(HANG_S);
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            try_flip(&path, (&model, &hints), &touched, place, index as u64);
+            try_flip(&path, &model, &hints, &touched, place, index as u64);
         }));
         if tried.is_err() {
             say(format!("failed {index} at byte {at} bit {bit}"));

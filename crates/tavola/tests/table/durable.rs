@@ -396,3 +396,55 @@ fn a_thread_that_uses_two_tables_waits_for_each_by_itself() {
     let waited = is_done.recv_timeout(Duration::from_secs(20));
     assert!(waited.is_ok(), "it waits for a record of the other table");
 }
+
+/// Returns how often a table has synced its journal.
+fn syncs(table: &Table) -> u64 {
+    table.durable_stats().unwrap().unwrap().syncs
+}
+
+#[test]
+fn changes_of_one_call_are_waited_for_once() {
+    let (dir, other_dir) = (DurableDir::new(), DurableDir::new());
+    let committed = |dir: &DurableDir| {
+        let table = options().durable(Durability::Commit).open(dir.path());
+        table.unwrap()
+    };
+    let (table, other) = (committed(&dir), committed(&other_dir));
+    let before = syncs(&table);
+    let all_synced = || table.durable_stats().unwrap().unwrap().unsynced_bytes == 0;
+    let done: Result<u32, Error> = table.wait_once(|| {
+        for number in 0..100u32 {
+            table.set(number.to_le_bytes(), "1")?;
+        }
+        assert_eq!(syncs(&table), before);
+        Ok(100)
+    });
+    assert_eq!(done.unwrap(), 100);
+    assert_eq!(syncs(&table), before + 1);
+    assert!(all_synced());
+
+    // Changes of another table are waited for as usual, and hide none of this one.
+    let before = [&table, &other].map(syncs);
+    let done: Result<(), Error> = table.wait_once(|| {
+        table.set("a", "1")?;
+        other.set("a", "1")?;
+        other.set_many(&[("b", "1"), ("c", "1")])?;
+        assert_eq!([&table, &other].map(syncs), [before[0], before[1] + 2]);
+        table.set("b", "1")?;
+        other.set("d", "1")
+    });
+    done.unwrap();
+    assert_eq!([&table, &other].map(syncs), [before[0] + 1, before[1] + 3]);
+    assert!(all_synced());
+
+    // What was changed before an error is on disk, and the next change waits again.
+    let before = syncs(&table);
+    let failed = table.wait_once(|| {
+        table.set("c", "1")?;
+        Err::<(), Error>(Error::ReadOnly)
+    });
+    assert!(matches!(failed, Err(Error::ReadOnly)));
+    assert_eq!(syncs(&table), before + 1);
+    table.set("d", "1").unwrap();
+    assert_eq!(syncs(&table), before + 2);
+}

@@ -2,24 +2,25 @@
 
 use crate::support::Dir;
 use crate::support::process::{coarse_ns, monotonic_ns};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tavola::{Expiry, Hint, Table};
 
 /// A reader may have been stopped before its read, or after it.
-fn overlap(a: &(u64, u64), b: &(u64, u64)) -> bool {
-    a.0 < b.1 && b.0 < a.1
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 /// When those reads began and ended that missed the key, no part of them before or after.
-fn reads_that_miss(is_over: &AtomicBool, is_there: impl Fn() -> bool) -> Vec<(u64, u64)> {
+fn reads_that_miss(is_over: &AtomicBool, is_there: impl Fn() -> bool) -> Vec<Range<u64>> {
     let mut missed = Vec::new();
     while !is_over.load(Relaxed) {
         let before = monotonic_ns();
         fence(SeqCst);
         if !is_there() {
-            missed.push((before, monotonic_ns()));
+            missed.push(before..monotonic_ns());
         }
     }
     missed
@@ -71,15 +72,15 @@ fn a_touch_in_time_keeps_a_key_for_all() {
             let now = monotonic_ns();
             if now > until {
                 // The machine did not let us: what readers missed about then, they missed rightly.
-                late.push((until, now));
+                late.push(until..now);
             }
             until = next;
             sleep(Duration::from_millis(1));
         }
         is_over.store(true, Relaxed);
         // Nobody touched it any more.
-        late.push((until, u64::MAX));
-        let missed: Vec<(u64, u64)> = readers
+        late.push(until..u64::MAX);
+        let missed: Vec<Range<u64>> = readers
             .into_iter()
             .flat_map(|r| r.join().unwrap())
             .collect();

@@ -19,7 +19,7 @@ const LENGTHS: [(u32, u32); 7] = [
     (300, 15_869),
 ];
 
-fn options((key, value): (u32, u32), uids: bool) -> Options {
+fn options(key: u32, value: u32, uids: bool) -> Options {
     let options = Table::options().max_size(32 << 20);
     options.fixed(key, value).uids(uids)
 }
@@ -31,7 +31,7 @@ fn key_of(number: u64, len: u32) -> Vec<u8> {
 }
 
 /// An operation on a table of these lengths.
-fn draw(random: &mut Random, keys: u64, (key, value): (u32, u32), model: &Model) -> Op {
+fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> Op {
     let key = key_of(random.below(keys), key);
     let value = random.bytes(value as usize);
     match random.below(24) {
@@ -66,13 +66,13 @@ fn the_answers_are_those_of_a_map() {
             _ => 3_000,
         };
         for uids in [false, true] {
-            over_every_table(options(lengths, uids), |table| {
+            over_every_table(options(lengths.0, lengths.1, uids), |table| {
                 let mut random = Random::new(u64::from(lengths.0) << 32 | u64::from(lengths.1));
                 let (key, value) = (lengths.0 as usize, lengths.1 as usize);
                 let mut model = Model::new(Some(Fixed { key, value, uids }), uids);
                 for op in [Op::Compact, Op::Repair, Op::Walk, Op::Clear] {
                     for _ in 0..steps(4_000) {
-                        let next = draw(&mut random, keys, lengths, &model);
+                        let next = draw(&mut random, keys, lengths.0, lengths.1, &model);
                         play(table, &mut model, &next).unwrap();
                     }
                     agree(table, &model).unwrap();
@@ -101,7 +101,7 @@ fn a_table_keeps_its_lengths_and_is_read_before_it_is_mapped() {
         let mut random = Random::new(1);
         let value = random.bytes(lengths.1 as usize);
         let key = key_of(7, lengths.0);
-        let made = options(lengths, false).create(&path).unwrap();
+        let made = options(lengths.0, lengths.1, false).create(&path).unwrap();
         made.set(&key, &value).unwrap();
         for opened in [
             Table::open_read_only(&path).unwrap(),
@@ -118,7 +118,7 @@ fn a_table_keeps_its_lengths_and_is_read_before_it_is_mapped() {
 
 #[test]
 fn other_lengths_are_refused_and_nothing_changes() {
-    over_every_table(options((8, 8), false), |table| {
+    over_every_table(options(8, 8, false), |table| {
         let (key, value) = (1u64.to_le_bytes(), 2u64.to_le_bytes());
         table.set(key, value).unwrap();
         let refused = |outcome: tavola::Result<bool>| {
@@ -161,7 +161,7 @@ fn other_lengths_are_refused_and_nothing_changes() {
 #[test]
 fn lengths_that_no_table_can_have_are_refused() {
     for (key, value) in [(0, 8), (1, 16_169), (16_170, 0), (u32::MAX, u32::MAX)] {
-        let outcome = options((key, value), false).private();
+        let outcome = options(key, value, false).private();
         assert!(matches!(
             outcome,
             Err(Error::BadOption {
@@ -170,7 +170,7 @@ fn lengths_that_no_table_can_have_are_refused() {
             })
         ));
     }
-    options((1, 16_168), true).private().unwrap();
+    options(1, 16_168, true).private().unwrap();
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn an_item_is_its_key_and_its_value() {
         let used = stats.classes.iter().find(|class| class.used > 0).unwrap();
         used.block_bytes
     };
-    assert_eq!(block_of(options((8, 8), false)), 16);
-    assert_eq!(block_of(options((8, 8), true)), 24);
+    assert_eq!(block_of(options(8, 8, false)), 16);
+    assert_eq!(block_of(options(8, 8, true)), 24);
     assert_eq!(block_of(Table::options().max_size(8 << 20)), 24);
 }
 
@@ -200,7 +200,7 @@ const FLIPPED: (u32, u32) = (16, 32);
 const ITEM: u64 = 56;
 
 fn known(path: &Path) -> (Image, Vec<Known>) {
-    let table = options(FLIPPED, true)
+    let table = options(FLIPPED.0, FLIPPED.1, true)
         .max_size(2 << 20)
         .shards(1)
         .create(path)

@@ -4,14 +4,21 @@ module Tavola
   # Durable tables: they are there again after a restart of the machine. One is created by `durable:`
   # of {Table.open}, in a directory that its name is the path of; to open one, the path is enough.
   #
-  # Writes that wait for the disk release the GVL. A handle does so if it was opened without
-  # `durable:` or with `:commit`.
+  # Writes that wait for the disk release the GVL: those of a handle whose {#durability} is
+  # `:commit`. A call for many keys waits once.
   #
   # @!method durable?
   #   Returns whether the table is durable.
   #   @return [Boolean]
   #   @example
   #     table.durable? # => false
+  #
+  # @!method durability
+  #   Returns when the changes of this handle are on disk: the policy of the table, or a stricter one
+  #   with which the handle was opened. Returns nil if the table is not durable, or open read-only.
+  #   @return [Symbol, Float, nil] `:commit`, `:os`, or a number of seconds
+  #   @example
+  #     Tavola.open('./users', durable: 0.05) { |users| users.durability } # => 0.05
   #
   # @!method sync
   #   Returns when all changes of all processes that were made before are on disk. Call it before

@@ -17,9 +17,10 @@ module Tavola
   #     table['a'] = 1
   #     table.get_multi_bytes('a', 'b') # => { 'a' => ['1', 0x54020000] }
   #
-  # @!method set_multi(values, ttl: nil)
-  #   Sets many keys, in order.
+  # @!method set_multi(values, ttl: nil, tags: nil)
+  #   Sets many keys, in order. All get this TTL and these tags.
   #   @param values [Hash]
+  #   @param tags [Array<String>, Tags, String, nil]
   #   @return [true]
   #   @example
   #     table.set_multi({ 'a' => 1, 'b' => 2 }, ttl: 60)

@@ -6,7 +6,8 @@ module Tavola
   # @!method stats
   #   Returns the state of the table: `:keys`, `:payload_bytes`, `:resident_bytes`, `:max_size`,
   #   `:capacity`, `:hits`, `:misses`, `:writes`, `:expired` and others. Hits and misses are counted
-  #   in a cache only.
+  #   in a cache only. A durable table also has `:syncs`, `:journal_bytes`, `:unsynced_bytes` and
+  #   `:snapshot_unix_ms`.
   #   @return [Hash{Symbol => Numeric}]
   #   @example
   #     table['a'] = 'b'

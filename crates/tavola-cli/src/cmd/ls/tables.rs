@@ -80,7 +80,7 @@ impl Row<'_> {
         let opened = options().open_read_only(path).map_err(CliError::from);
         let name = match &opened {
             Ok(table) => durable::label_of(table, path),
-            Err(_) => path.file_name().unwrap_or_default().to_os_string(),
+            Err(_) => durable::short_name(path).to_os_string(),
         };
         let read =
             opened.and_then(|table| Ok((table.stats()?, table.live_keys()?, Kind::of(&table)?)));
@@ -88,7 +88,11 @@ impl Row<'_> {
             Err(CliError::Table(tavola::Error::NotFound { .. })) => return None,
             read => read.map_err(|error| error.to_string()),
         };
-        let file = fs::metadata(path);
+        // The memory of a durable table has the rights of this file.
+        let file = match durable::home_of(path.as_os_str()) {
+            Some(home) => fs::metadata(home.join("table")),
+            None => fs::metadata(path),
+        };
         let (owner, group, mode) = match file {
             Ok(file) => (
                 owner::name_of(file.uid()),

@@ -28,7 +28,7 @@ struct Seen {
 }
 
 /// Starts the command at a terminal of that size; gives it, and both ends.
-pub fn sit(mut command: Command, (columns, rows): (u16, u16)) -> (Child, OwnedFd, File) {
+pub fn sit(mut command: Command, columns: u16, rows: u16) -> (Child, OwnedFd, File) {
     // No child may hold the near end open.
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let near = openpt(flags).expect("a pseudo-terminal");
@@ -60,7 +60,7 @@ impl Seat {
     }
 
     pub fn of(command: Command, columns: u16, rows: u16) -> Seat {
-        let (child, near, far) = sit(command, (columns, rows));
+        let (child, near, far) = sit(command, columns, rows);
         let screen = vt100::Parser::new(size(rows), size(columns), 0);
         let bytes = Vec::new();
         let seen = Arc::new(Mutex::new(Seen { screen, bytes }));

@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
+use rustix::event::epoll::EventFlags;
+
 use crate::net::counters::ThreadCounters;
 use crate::net::input::{BATCH_BYTES, Input};
 use crate::net::options::Limits;
@@ -47,8 +49,8 @@ pub(super) struct Connection<S> {
     pub(super) held: usize,
     /// When a byte went either way for the last time.
     pub(super) last_byte: Instant,
-    /// What the epoll waits for: to read, to write.
-    pub(super) interest: (bool, bool),
+    /// What the epoll waits for.
+    pub(super) interest: EventFlags,
 }
 
 impl From<io::Error> for Gone {
@@ -89,7 +91,7 @@ impl<S> Connection<S> {
             held: 0,
             stream,
             last_byte: now,
-            interest: (true, false),
+            interest: EventFlags::IN,
         }
     }
 

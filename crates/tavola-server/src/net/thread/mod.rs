@@ -182,7 +182,7 @@ impl<W: Worker> Loop<W> {
 
     fn can_reread(&self, token: Token) -> bool {
         let is_reading = self.connections.get(token).is_some_and(|connection| {
-            connection.stage == Stage::Open && connection.interest == (true, false)
+            connection.stage == Stage::Open && connection.interest == EventFlags::IN
         });
         is_reading && self.ready.is_empty() && !self.is_draining()
     }
@@ -387,16 +387,20 @@ impl<W: Worker> Loop<W> {
             Stage::Lingering { .. } => true,
         };
         let is_held = matches!(connection.stage, Stage::Held { .. });
-        let interest = (reads, !connection.is_sent() && !is_held);
+        let writes = !connection.is_sent() && !is_held;
+        let mut interest = EventFlags::empty();
+        interest.set(EventFlags::IN, reads);
+        interest.set(EventFlags::OUT, writes);
         if interest == connection.interest {
             return;
         }
         connection.interest = interest;
-        let mut flags = EventFlags::empty();
-        flags.set(EventFlags::IN, interest.0);
-        flags.set(EventFlags::OUT, interest.1);
         let word = token.to_word();
-        if self.poll.change(&connection.stream, word, flags).is_err() {
+        if self
+            .poll
+            .change(&connection.stream, word, interest)
+            .is_err()
+        {
             self.close(token, Gone::Done);
         }
     }

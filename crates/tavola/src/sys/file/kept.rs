@@ -6,7 +6,7 @@
 //! elsewhere, and a file that was lost so is opened again by its path. Numbers are high ones, which
 //! are given out again last.
 
-use super::{FileInfo, len_and_blocks, open, reopen};
+use super::{FileInfo, device_and_inode, len_and_blocks, open, reopen};
 use crate::sync::{Ordering, W32};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -120,7 +120,7 @@ impl KeptFile {
     fn is_this(&self, number: RawFd) -> bool {
         // SAFETY: any number may be asked about; it is not kept.
         let fd = unsafe { BorrowedFd::borrow_raw(number) };
-        len_and_blocks(fd).is_ok_and(|info| self.is_file(&info))
+        device_and_inode(fd).is_ok_and(|found| found == [self.dev, self.ino])
     }
 
     fn is_file(&self, info: &FileInfo) -> bool {

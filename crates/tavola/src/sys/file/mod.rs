@@ -12,7 +12,7 @@ pub(crate) use create::{
     FileRights, NameInDir, create_directory, create_named_in, create_unnamed, link, publish_named,
     publish_unnamed, rename, rename_named,
 };
-pub(crate) use identity::identity;
+pub(crate) use identity::{device_and_inode, identity};
 pub(crate) use kept::{KeptFile, NameState};
 pub(crate) use kind::{Kind, is_memory, kind_of};
 pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, try_lock_whole, unlock_byte};

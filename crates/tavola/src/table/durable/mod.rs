@@ -2,6 +2,7 @@
 //! is gone.
 
 mod keeper;
+mod memory;
 mod open;
 mod progress;
 mod rebuild;
@@ -14,6 +15,7 @@ mod stats;
 pub(crate) mod tests;
 mod verify;
 
+pub(super) use memory::{home_of_memory, refuse_memory};
 pub(super) use open::{find_home, is_home};
 pub use progress::on_rebuild;
 pub(super) use remove::remove_home;
@@ -21,7 +23,7 @@ pub(super) use rename::rename_home;
 pub use verify::verify;
 
 use super::Table;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 impl Table {
     /// Returns when all changes of all processes that were made before survive a power failure.
@@ -45,6 +47,47 @@ impl Table {
     /// [`Error::BadOption`](crate::Error::BadOption) if the table is not durable.
     pub fn sync(&self) -> Result<()> {
         self.core()?.sync()
+    }
+
+    /// Calls a function that changes many keys, and waits for the disk once, at its end, instead of
+    /// at each change. It is for [`Durability::Commit`](crate::Durability::Commit); with other
+    /// policies, and in a table that is not durable, it only calls the function.
+    ///
+    /// It covers the changes that this thread makes by this handle. All other changes wait as
+    /// usual. It is no transaction: see [`Table::transaction`] for all or nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-once-{}", std::process::id()));
+    /// use tavola::{Durability, Table};
+    ///
+    /// let table = Table::options().durable(Durability::Commit).max_size(8 << 20).open(&dir)?;
+    /// table.set_many(&[("a", "1"), ("b", "2"), ("c", "3")])?;
+    /// let removed = table.wait_once(|| {
+    ///     let removed = ["a", "b", "x"].map(|key| table.remove(key));
+    ///     removed.into_iter().try_fold(0, |count, one| Ok(count + u32::from(one?)))
+    /// })?;
+    /// assert_eq!(removed, 2);
+    /// # drop(table);
+    /// # Table::options().remove(&dir)?;
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the function; as [`Table::sync`] if the disk failed. Changes that were made before
+    /// an error are waited for, too.
+    ///
+    /// # Concurrency
+    /// Other processes see each change when it is made, before it is on disk.
+    ///
+    /// # Crash
+    /// After a power failure in the call, the last of the changes may be lost, in the order in
+    /// which they were made.
+    pub fn wait_once<T, E: From<Error>>(
+        &self,
+        change: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.core()?.in_batch(change)
     }
 
     /// Writes a snapshot of a durable table, and removes what the journal does not need any more.

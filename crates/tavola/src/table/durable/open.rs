@@ -6,6 +6,7 @@
 //! name, which then gets one, and is noted. A process that dies before that has changed nothing.
 
 use super::keeper::start_keeper;
+use super::memory::MEMORY;
 use super::rebuild::{Files, OnDamage, note_home};
 use super::remove::finish_removal;
 use crate::alloc::find_extent;
@@ -56,7 +57,7 @@ pub(super) fn open_directory(path: &Path, any_owner: bool) -> Result<OwnedFd> {
 }
 
 /// A directory that is about to be used.
-struct Opening<'a> {
+pub(super) struct Opening<'a> {
     options: &'a Options,
     path: &'a Path,
     lock: DirLock,
@@ -145,7 +146,7 @@ impl<'a> Opening<'a> {
     }
 
     /// For a process that may only read the files.
-    fn to_read(options: &'a Options, path: &'a Path) -> Result<Self> {
+    pub(super) fn to_read(options: &'a Options, path: &'a Path) -> Result<Self> {
         Self::with(options, path, |dir| RealHome::read_only(dir, path))
     }
 
@@ -272,6 +273,14 @@ impl<'a> Opening<'a> {
         Ok(found.map(|(file, _)| file))
     }
 
+    /// Returns whether the directory says that its memory is the table with this id.
+    pub(super) fn names_memory(&self, uuid: [u64; 2]) -> Result<bool> {
+        let (_, place) = self.read()?;
+        let dir = self.lock.identity();
+        let is_it = |place: Place| (place.boot, place.dir, place.uuid) == (boot(), dir, uuid);
+        Ok(place.is_some_and(is_it))
+    }
+
     /// Opens and maps the memory, if it is there.
     fn locate(&self, place: Option<&Place>, writable: bool) -> Result<Option<(Unmapped, Region)>> {
         let dir = self.lock.identity();
@@ -328,7 +337,7 @@ impl<'a> Opening<'a> {
     fn rebuild(&self, table: &Home) -> Result<Core> {
         let dir = self.lock.identity();
         // Copies of a directory have the same id, and on another device perhaps the same inode.
-        let name = format!("durable-{:016x}-{:x}-{:x}", table.id, dir[0], dir[1]);
+        let name = format!("{MEMORY}{:016x}-{:x}-{:x}", table.id, dir[0], dir[1]);
         let path = names::path_of(&name)?;
         region::make_directory(&path)?;
         match std::fs::remove_file(&path) {

@@ -43,6 +43,16 @@ pub(super) struct Rebuilt {
     pub(super) changes: u64,
 }
 
+/// Where a rebuild begins.
+pub(super) struct Start {
+    /// The snapshot that is read first. Without one, it is the journal from its beginning.
+    pub(super) snapshot: Option<SnapshotReader>,
+    /// The end of the records that the snapshot needs.
+    pub(super) least: u64,
+    /// The error to return if the snapshot is damaged, and all others as well.
+    pub(super) damage: Option<Error>,
+}
+
 /// Why reading ended.
 enum Failure {
     Io(io::Error),
@@ -133,7 +143,12 @@ impl Files<'_> {
     /// on.
     fn rebuild(&self, core: &mut Core, damage: OnDamage) -> Result<Rebuilt> {
         let failed = self.failed("reading the journal");
-        let (snapshot, least) = self.newest_snapshot()?;
+        let start = self.start()?;
+        let is_salvage = match (start.damage, damage) {
+            (Some(error), OnDamage::Refuse) => return Err(error),
+            (damage, _) => damage.is_some(),
+        };
+        let (snapshot, least) = (start.snapshot, start.least);
         let from = snapshot
             .as_ref()
             .map_or(self.table.segment, |snapshot| snapshot.position);
@@ -144,9 +159,11 @@ impl Files<'_> {
         let snapshot_bytes = snapshot_bytes.map_err(&failed)?;
         let mut progress = Progress::begin(self.path, snapshot_bytes + reader.len_from(from));
         let (end, changes) = replay(core, |replay| {
+            replay.is_salvage = is_salvage;
             if let Some(snapshot) = &snapshot {
                 self.load(snapshot, replay, &mut progress)?;
             }
+            replay.is_salvage = false;
             let end = reader.read(from, |record| {
                 progress.advance(record.len());
                 self.apply(replay, record, &name(record.position))
@@ -197,12 +214,19 @@ impl Files<'_> {
         progress: &mut Progress,
     ) -> Result<(), Failure> {
         let name = snapshot_name(snapshot.position);
-        snapshot
-            .read(|record| {
-                progress.advance(record.len());
-                self.apply(replay, record, &name)
-            })?
-            .map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
+        let is_salvage = replay.is_salvage;
+        let each = |record: &Record<'_>| {
+            progress.advance(record.len());
+            self.apply(replay, record, &name)
+        };
+        if is_salvage {
+            if snapshot.salvage(each)?.is_none() {
+                replay.skip_versions();
+            }
+        } else {
+            let read = snapshot.read(each)?;
+            read.map_err(|at| self.damaged(&name, at, "it changed while it was read"))?;
+        }
         replay.clock_ms = replay.clock_ms.max(snapshot.clock_ms);
         Ok(())
     }
@@ -228,41 +252,54 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the newest snapshot that is whole, and the end of the records that are needed.
-    pub(super) fn newest_snapshot(&self) -> Result<(Option<SnapshotReader>, u64)> {
+    /// Returns the newest snapshot that is whole. Without one, the journal is read from its
+    /// beginning; if that is not there any more, a damaged snapshot is what is left.
+    pub(super) fn start(&self) -> Result<Start> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
         positions.sort_unstable();
         let first = names.iter().filter_map(|name| number_of(name)).min();
-        let mut damaged = None;
+        let mut damaged: Option<Start> = None;
+        let mut damage = None;
         let mut newest = 0;
         for position in positions.into_iter().rev() {
             let name = snapshot_name(position);
             let snapshot = SnapshotReader::open(&**self.home, self.table.id, position);
-            let whole = match snapshot.map_err(&failed)? {
-                Some(snapshot) => {
-                    let read: Result<_, io::Error> = snapshot.read(|_| Ok(()));
-                    read.map_err(&failed)?.map(|foot| (snapshot, foot))
-                }
-                None => Err(0),
+            let Some(snapshot) = snapshot.map_err(&failed)? else {
+                newest = newest.max(position);
+                damage.get_or_insert_with(|| self.damaged(&name, 0, "its head is damaged"));
+                continue;
             };
-            match whole {
+            let read: Result<_, io::Error> = snapshot.read(|_| Ok(()));
+            match read.map_err(&failed)? {
                 // An older one will do if the journal continues to the newer one.
-                Ok((snapshot, foot)) => return Ok((Some(snapshot), foot.end.max(newest))),
+                Ok(foot) => {
+                    return Ok(Start {
+                        snapshot: Some(snapshot),
+                        least: foot.end.max(newest),
+                        damage: None,
+                    });
+                }
                 Err(at) => {
                     newest = newest.max(position);
-                    damaged.get_or_insert_with(|| self.damaged(&name, at, "its check is wrong"));
+                    damaged.get_or_insert_with(|| Start {
+                        snapshot: Some(snapshot),
+                        least: newest,
+                        damage: Some(self.damaged(&name, at, "its check is wrong")),
+                    });
                 }
             }
         }
-        // Without any snapshot, the journal must be there from its beginning.
-        match damaged {
-            Some(error) if first != Some(1) => Err(error),
-            None if first != Some(1) => {
-                Err(self.damaged(&name_of(1), self.table.segment, "it is missing"))
-            }
-            _ => Ok((None, newest)),
+        match (first, damaged, damage) {
+            (Some(1), _, _) => Ok(Start {
+                snapshot: None,
+                least: newest,
+                damage: None,
+            }),
+            (_, Some(start), _) => Ok(start),
+            (_, None, Some(error)) => Err(error),
+            (_, None, None) => Err(self.damaged(&name_of(1), self.table.segment, "it is missing")),
         }
     }
 

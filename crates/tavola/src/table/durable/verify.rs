@@ -74,25 +74,27 @@ impl<'a> Reading<'a> {
         let failed = |source| explained("reading the durable table", self.path, source);
         let is_in_use = self.is_in_use().map_err(failed)?;
         let mut files = self.files().map_err(failed)?;
-        let (snapshot, least) = match self.of_rebuild().newest_snapshot() {
-            Ok(found) => found,
+        let start = match self.of_rebuild().start() {
+            Ok(start) => start,
             Err(Error::DamagedJournal { path, why }) => {
-                let name = path.file_name().unwrap_or_default();
-                let ending = JournalEnd::Damaged {
-                    file: name.to_string_lossy().into_owned(),
-                    why,
-                    can_cut: false,
-                    lost_changes: 0,
-                };
+                let ending = damaged(&path, why, false, 0);
                 return Ok(self.report_of(is_in_use, files, ending));
             }
             Err(error) => return Err(error),
         };
+        let (snapshot, least) = (start.snapshot, start.least);
         let from = snapshot.as_ref().map_or(self.table.segment, |s| s.position);
         let mut counted = Counted::default();
-        let (end, ending) = self
+        let (end, mut ending) = self
             .read_journal(from, least, &mut counted)
             .map_err(failed)?;
+        if let (Some(Error::DamagedJournal { path, why }), Some(snapshot)) =
+            (start.damage, &snapshot)
+        {
+            let lost = self.salvaged(snapshot, &mut files).map_err(failed)?;
+            // The other damage is found when this is repaired.
+            ending = damaged(&path, why, true, lost);
+        }
         for (number, records) in counted.by_file {
             if let Some(file) = files.get_mut(&name_of(number)) {
                 file.entries = records;
@@ -114,6 +116,24 @@ impl<'a> Reading<'a> {
             end,
             ..self.report_of(is_in_use, files, ending)
         })
+    }
+
+    /// Counts the keys of a damaged snapshot that can be read. Returns how many cannot; 0 if that
+    /// is not known.
+    fn salvaged(
+        &self,
+        snapshot: &SnapshotReader,
+        files: &mut BTreeMap<String, HomeFile>,
+    ) -> io::Result<u64> {
+        let mut found = 0;
+        let foot = snapshot.salvage(|record| {
+            found += u64::from(record.changes);
+            Ok::<_, io::Error>(())
+        })?;
+        if let Some(file) = files.get_mut(&snapshot_name(snapshot.position)) {
+            file.entries = found;
+        }
+        Ok(foot.map_or(0, |foot| foot.keys.saturating_sub(found)))
     }
 
     fn report_of(
@@ -236,6 +256,16 @@ impl<'a> Reading<'a> {
             lost_changes,
         };
         Ok((at, ending))
+    }
+}
+
+fn damaged(path: &Path, why: String, can_cut: bool, lost_changes: u64) -> JournalEnd {
+    let name = path.file_name().unwrap_or_default();
+    JournalEnd::Damaged {
+        file: name.to_string_lossy().into_owned(),
+        why,
+        can_cut,
+        lost_changes,
     }
 }
 

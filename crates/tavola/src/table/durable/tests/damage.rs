@@ -77,6 +77,65 @@ fn a_flipped_bit_in_the_only_snapshot_is_damage() {
     }
 }
 
+/// If the only snapshot is damaged, its other records and the journal behind it are what is left:
+/// each key has its last value, or is missing.
+#[test]
+fn what_is_left_of_a_damaged_snapshot_is_right() {
+    let home = SimulatedHome::new();
+    let table = create(&home).unwrap();
+    for key in 0..80_u8 {
+        table.set([key], [key; 2000]).unwrap();
+    }
+    table.set("large", vec![7; 100_000]).unwrap();
+    assert!(table.snapshot().unwrap());
+    for key in 0..4_u8 {
+        table.set([key], [0xAA; 300]).unwrap();
+    }
+    table.remove([9]).unwrap();
+    let all = contents(&table);
+    drop(table);
+    let name = home.image().into_keys().find(|n| n.starts_with("snapshot"));
+    let name = name.unwrap();
+    let len = home.image()[&name].len();
+    let (mut least, mut most) = (all.len(), 0);
+    // The first ones are of the head, the last one is in the foot.
+    let places = (64..len).step_by(len / 40).chain([len - 20]);
+    for at in (0..40).step_by(8).chain(places) {
+        let left = flipped(&home, &name, at);
+        let before = left.image();
+        let refused = open(&left, OnDamage::Refuse);
+        assert!(
+            matches!(refused, Err(Error::DamagedJournal { .. })),
+            "byte {at}"
+        );
+        let cut = open(&left, OnDamage::Cut);
+        if at < 64 {
+            assert!(
+                matches!(cut, Err(Error::DamagedJournal { .. })),
+                "byte {at}"
+            );
+            assert_eq!(left.image(), before, "nothing changes");
+            continue;
+        }
+        let found = contents(&cut.unwrap());
+        (least, most) = (least.min(found.len()), most.max(found.len()));
+        for (key, value) in &found {
+            assert_eq!(all.get(key), Some(value), "byte {at}, {key:?}");
+        }
+        assert!(
+            (0..4).all(|key| found.contains_key([key].as_slice())),
+            "byte {at}"
+        );
+        assert_eq!(contents(&open(&left, OnDamage::Refuse).unwrap()), found);
+    }
+    // The keys of one record are lost, or only the large one, or none with the foot.
+    assert!(
+        least > 40 && most == all.len(),
+        "{least} to {most} of {}",
+        all.len()
+    );
+}
+
 /// A snapshot that needs records which are not there is of no moment.
 #[test]
 fn a_snapshot_without_the_records_that_it_needs_is_damage() {
