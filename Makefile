@@ -25,7 +25,8 @@ run: ## the tour: several processes, real data, one of them killed; then all ins
 
 build: ## the command and the library for C, optimised
 	@scripts/setup build
-	cargo build --release $(LOCKED) --package tavola-cli --package tavola-capi
+	cargo build --release $(LOCKED) --package tavola-cli --package tavola-capi \
+		--package tavola-client-capi
 	cargo xtask man $(or $(CARGO_TARGET_DIR),target)/release/man3
 
 test: ## all tests except the long ones

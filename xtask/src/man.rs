@@ -1,8 +1,9 @@
-//! Man pages of the C interface, section 3: one page for each function and for each macro with
+//! Man pages of the C interfaces, section 3: one page for each function and for each macro with
 //! arguments, made from its comment in the headers, and one for the comment at the top of
-//! `tavola.h`.
+//! `tavola.h` and of `tavola_client.h`.
 //!
-//! Each page has an example: its own, or the first one in the headers that calls the function.
+//! Each page has an example: its own, or the first one in the headers of its library that calls the
+//! function.
 
 use crate::failure::Failure;
 use crate::header;
@@ -12,6 +13,24 @@ use std::path::Path;
 
 /// The header that is not made from the crate.
 const FORMATTED: &str = "crates/tavola-capi/include/tavola_log_printf.h";
+
+/// A library with pages.
+#[derive(Clone, Copy)]
+struct Library {
+    /// The name of its page and of its package.
+    name: &'static str,
+    header: &'static str,
+}
+
+const TABLES: Library = Library {
+    name: "tavola",
+    header: "tavola.h",
+};
+
+const CLIENT: Library = Library {
+    name: "tavola_client",
+    header: "tavola_client.h",
+};
 
 /// The title of the section of a comment that has an example.
 const SECTION: &str = "# Examples";
@@ -25,7 +44,9 @@ pub(crate) fn write(root: &Path, directory: &Path) -> Result<String, Failure> {
         source,
     })?;
     let texts = headers.iter().map(|header| header.text.as_str());
-    let pages = pages(texts.chain([more.as_str()]));
+    let mut pages = pages(TABLES, texts.chain([more.as_str()]));
+    let client = header::read_client(root)?;
+    pages.extend(self::pages(CLIENT, [client.text.as_str()].into_iter()));
     if let Some(page) = pages.iter().find(|page| page.example.is_none()) {
         let why = format!("no example calls {}", page.name);
         return Err(Failure::Header(why));
@@ -75,6 +96,8 @@ fn is_own(name: &str, page: &[u8]) -> bool {
 /// One page: its text is Markdown of the simple kind that doc comments have.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
+    /// The page of its library.
+    library: &'static str,
     name: String,
     synopsis: String,
     text: String,
@@ -83,7 +106,7 @@ struct Page {
 }
 
 /// The pages of headers, the first of which begins with what holds for all functions.
-fn pages<'a>(mut headers: impl Iterator<Item = &'a str>) -> Vec<Page> {
+fn pages<'a>(library: Library, mut headers: impl Iterator<Item = &'a str>) -> Vec<Page> {
     let (top, rest) = headers
         .next()
         .and_then(|header| header.split_once("*/"))
@@ -94,9 +117,11 @@ fn pages<'a>(mut headers: impl Iterator<Item = &'a str>) -> Vec<Page> {
         line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
     };
     let text: Vec<String> = top.lines().map(plain).collect();
-    let synopsis = "#include <tavola.h>\n\ncc $(pkg-config --cflags --libs tavola)";
-    let first = Page::new("tavola", synopsis, text.join("\n").trim());
+    let Library { name, header } = library;
+    let synopsis = format!("#include <{header}>\n\ncc $(pkg-config --cflags --libs {name})");
+    let first = Page::new(library, name, &synopsis, text.join("\n").trim());
     let blocks = std::iter::once(rest).chain(headers);
+    let described = |block| described(library, block);
     let mut pages: Vec<Page> = std::iter::once(first)
         .chain(blocks.flat_map(|header| header.split("\n\n").flat_map(described)))
         .collect();
@@ -122,7 +147,7 @@ fn lend_examples(pages: &mut [Page]) {
 }
 
 /// The macros or the function that a comment describes; none for other parts of the header.
-fn described(block: &str) -> Vec<Page> {
+fn described(library: Library, block: &str) -> Vec<Page> {
     let is_comment = |line: &&str| line.starts_with("//");
     let comment: Vec<&str> = block.lines().take_while(is_comment).collect();
     let declared: Vec<&str> = block.lines().skip(comment.len()).collect();
@@ -141,8 +166,8 @@ fn described(block: &str) -> Vec<Page> {
         calls.extend(function(&declared));
     }
     let page = |(name, call): (&str, &str)| {
-        let synopsis = format!("#include <tavola.h>\n\n{call}");
-        Page::new(name, &synopsis, &text.join("\n"))
+        let synopsis = format!("#include <{}>\n\n{call}", library.header);
+        Page::new(library, name, &synopsis, &text.join("\n"))
     };
     calls.into_iter().map(page).collect()
 }
@@ -166,7 +191,7 @@ fn macro_of(line: &str) -> Option<(&str, &str)> {
 
 impl Page {
     /// A page whose text may have a section with an example.
-    fn new(name: &str, synopsis: &str, text: &str) -> Self {
+    fn new(library: Library, name: &str, synopsis: &str, text: &str) -> Self {
         let (text, example) = match text.split_once(SECTION) {
             None => (text.to_owned(), None),
             Some((before, section)) => {
@@ -182,6 +207,7 @@ impl Page {
             }
         };
         Self {
+            library: library.name,
             name: name.to_owned(),
             synopsis: synopsis.to_owned(),
             text,
@@ -221,8 +247,8 @@ impl Page {
         if let Some(example) = &self.example {
             let _ = writeln!(out, ".SH EXAMPLES\n.nf\n{}\n.fi", code(example));
         }
-        if self.name != "tavola" {
-            out.push_str(".SH SEE ALSO\n.BR tavola (3)\n");
+        if self.name != self.library {
+            let _ = writeln!(out, ".SH SEE ALSO\n.BR {} (3)", self.library);
         }
         out
     }
@@ -285,7 +311,7 @@ mod tests {
         // A name.\nconst char *tavola_name(void);\n";
 
     fn all() -> Vec<Page> {
-        pages([HEADER].into_iter())
+        pages(TABLES, [HEADER].into_iter())
     }
 
     #[test]
@@ -299,13 +325,13 @@ mod tests {
         let block = "// Makes one: it is new.\n#ifdef __cplusplus\nint tavola_made(int);\n\
             #define MADE(type, ...) tavola_made(1)\n#else\n#define MADE(type, ...) {0}\n#endif\n\
             #define OTHER(type) (type)\n#define NUMBER (1)";
-        let pages = described(block);
+        let pages = described(TABLES, block);
         let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
         assert_eq!(names, ["MADE", "OTHER"]);
         let page = pages[0].roff();
         assert!(page.contains("MADE \\- Makes one\n"), "{page}");
         assert!(page.contains("\n\nMADE(type, ...)\n.fi"), "{page}");
-        assert!(described("#define MADE(type) 1").is_empty());
+        assert!(described(TABLES, "#define MADE(type) 1").is_empty());
     }
 
     #[test]
@@ -313,7 +339,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("tavola-man-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let pages = all();
-        let gone = Page::new("tavola_gone", "", "Is no more.");
+        let gone = Page::new(TABLES, "tavola_gone", "", "Is no more.");
         let put = |name: &str, text: &str| std::fs::write(directory.join(name), text).unwrap();
         put("tavola_gone.3", &gone.roff());
         put("tavola_get.3", &pages[1].roff());
@@ -349,7 +375,7 @@ mod tests {
         let more = "// Puts.\nvoid tavola_put(void);\n\n// Gets it.\nvoid tavola_ge(void);\n\n\
             // Both.\n//\n// # Examples\n// ```c\n// tavola_put();\n// ```\n\
             void tavola_both(void);";
-        let pages = pages([HEADER, more].into_iter());
+        let pages = pages(TABLES, [HEADER, more].into_iter());
         let has = |name: &str| {
             let page = pages.iter().find(|page| page.name == name).unwrap();
             page.example.as_deref()

@@ -97,11 +97,8 @@ pub enum Command {
     Save(cmd::save::Args),
     Restore(cmd::restore::Args),
     Drop(cmd::drop::Args),
-    Sync(cmd::sync::Args),
-    Snapshot(cmd::snapshot::Args),
-    Journal(cmd::journal::Args),
-    Repair(cmd::repair::Args),
-    Keep(cmd::keep::Args),
+    #[command(flatten)]
+    Durable(DurableCommand),
     Lock(cmd::lock::Args),
     Queue(cmd::queue::Args),
     Log(cmd::log::Args),
@@ -116,6 +113,28 @@ pub enum Command {
     Man(cmd::man::Args),
     #[command(name = "__complete", hide = true)]
     Complete(cmd::complete::Args),
+}
+
+/// Commands for durable tables.
+#[derive(Subcommand)]
+pub enum DurableCommand {
+    Sync(cmd::sync::Args),
+    Snapshot(cmd::snapshot::Args),
+    Journal(cmd::journal::Args),
+    Repair(cmd::repair::Args),
+    Keep(cmd::keep::Args),
+}
+
+impl DurableCommand {
+    fn run(self) -> Result<ExitCode, CliError> {
+        match self {
+            DurableCommand::Sync(args) => cmd::sync::run(args),
+            DurableCommand::Snapshot(args) => cmd::snapshot::run(args),
+            DurableCommand::Journal(args) => cmd::journal::run(args),
+            DurableCommand::Repair(args) => cmd::repair::run(args),
+            DurableCommand::Keep(args) => cmd::keep::run(args),
+        }
+    }
 }
 
 impl Command {
@@ -171,11 +190,7 @@ impl Command {
             Command::Save(args) => cmd::save::run(args),
             Command::Restore(args) => cmd::restore::run(args),
             Command::Drop(args) => cmd::drop::run(args),
-            Command::Sync(args) => cmd::sync::run(args),
-            Command::Snapshot(args) => cmd::snapshot::run(args),
-            Command::Journal(args) => cmd::journal::run(args),
-            Command::Repair(args) => cmd::repair::run(args),
-            Command::Keep(args) => cmd::keep::run(args),
+            Command::Durable(command) => command.run(),
             Command::Lock(args) => cmd::lock::run(args),
             Command::Queue(args) => cmd::queue::run(args),
             Command::Log(args) => cmd::log::run(args),

@@ -1,6 +1,8 @@
 //! Commands that are one a line: of `batch` and `shell`.
 
-use std::ffi::{OsStr, OsString};
+#[cfg(feature = "terminal")]
+use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::process::ExitCode;
 

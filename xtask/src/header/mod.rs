@@ -1,8 +1,9 @@
-//! The headers of the C interface, made from the crate `tavola-capi`.
+//! The headers of the C interfaces, made from the crates `tavola-capi` and `tavola-client-capi`.
 //!
-//! `tavola.h` has the head comment of the crate and includes the other headers; `parts` divides the
-//! declarations among these.
+//! `tavola.h` has the head comment of its crate and includes the other headers; `parts` divides the
+//! declarations among these. The client has one header, which `client` makes.
 
+mod client;
 mod parts;
 
 use crate::failure::Failure;
@@ -15,19 +16,21 @@ const INCLUDE: &str = "crates/tavola-capi/include";
 /// A header: its file name and its text.
 pub(crate) struct Header {
     pub(crate) name: &'static str,
+    /// The directory that it is in.
+    include: &'static str,
     pub(crate) text: String,
 }
 
 impl Header {
     fn path(&self, root: &Path) -> PathBuf {
-        root.join(INCLUDE).join(self.name)
+        root.join(self.include).join(self.name)
     }
 }
 
 /// Brings the headers up to date.
 pub(crate) fn write(root: &Path) -> Result<String, Failure> {
     let mut written = Vec::new();
-    for header in made(root)? {
+    for header in all_made(root)? {
         let path = header.path(root);
         if std::fs::read_to_string(&path).is_ok_and(|text| text == header.text) {
             continue;
@@ -36,94 +39,130 @@ pub(crate) fn write(root: &Path) -> Result<String, Failure> {
         written.push(header.name);
     }
     Ok(match written.is_empty() {
-        true => format!("header: the headers in {INCLUDE} were up to date"),
+        true => "header: the headers were up to date".to_owned(),
         false => format!("header: {} written", written.join(", ")),
     })
 }
 
 /// Reports whether the headers are up to date.
 pub(crate) fn check(root: &Path) -> Result<String, Failure> {
-    let fresh = made(root)?;
-    for (old, new) in read(root)?.iter().zip(&fresh) {
+    let fresh = all_made(root)?;
+    let mut there = read(root)?;
+    there.push(read_client(root)?);
+    for (old, new) in there.iter().zip(&fresh) {
         let differs = |(_, (old, new)): &(usize, (&str, &str))| old != new;
         let mut lines = old.text.lines().zip(new.text.lines()).enumerate();
         if old.text != new.text {
             let at = lines.find(differs);
             return Err(Failure::StaleHeader {
-                path: format!("{INCLUDE}/{}", old.name),
+                path: format!("{}/{}", old.include, old.name),
                 line: at.map_or(old.text.lines().count(), |(line, _)| line + 1),
             });
         }
     }
-    Ok(format!("header: the headers in {INCLUDE} match the code"))
+    Ok("header: the headers match the code".to_owned())
 }
 
-/// Returns the headers as they are now. A header that does not exist is empty.
+/// Returns the headers of the table as they are now. A header that does not exist is empty.
 pub(crate) fn read(root: &Path) -> Result<Vec<Header>, Failure> {
-    let read = |name| {
-        let mut header = Header {
-            name,
-            text: String::new(),
-        };
-        let path = header.path(root);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => header.text = text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(source) => return Err(Failure::File { path, source }),
-        }
-        Ok(header)
-    };
     std::iter::once(parts::WHOLE)
         .chain(parts::PARTS.iter().map(|part| part.name))
-        .map(read)
+        .map(|name| read_one(root, INCLUDE, name))
         .collect()
 }
 
-fn made(root: &Path) -> Result<Vec<Header>, Failure> {
-    let folder = root.join(CRATE);
+/// Returns the header of the client as it is now.
+pub(crate) fn read_client(root: &Path) -> Result<Header, Failure> {
+    read_one(root, client::INCLUDE, client::NAME)
+}
+
+fn read_one(root: &Path, include: &'static str, name: &'static str) -> Result<Header, Failure> {
+    let mut header = Header {
+        name,
+        include,
+        text: String::new(),
+    };
+    let path = header.path(root);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => header.text = text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(source) => return Err(Failure::File { path, source }),
+    }
+    Ok(header)
+}
+
+/// The headers as the code has them: those of the table, then that of the client.
+fn all_made(root: &Path) -> Result<Vec<Header>, Failure> {
+    let mut all = made(root)?;
+    all.push(client::made(root)?);
+    Ok(all)
+}
+
+/// What cbindgen made of a crate.
+struct Declared {
+    declarations: String,
+    macros: String,
+}
+
+fn declared(folder: &Path, prefix: &str) -> Result<Declared, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Header(error.to_string());
-    let mut config = cbindgen::Config::from_root_or_default(&folder);
-    let macros = version() + &config.after_includes.take().unwrap_or_default();
+    let mut config = cbindgen::Config::from_root_or_default(folder);
+    let macros = version(prefix) + &config.after_includes.take().unwrap_or_default();
     let bindings = cbindgen::Builder::new()
-        .with_crate(&folder)
+        .with_crate(folder)
         .with_config(config)
         .generate()
         .map_err(|error| failed(&error))?;
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
-    let declared = String::from_utf8(bytes).map_err(|error| failed(&error))?;
+    let declarations = String::from_utf8(bytes).map_err(|error| failed(&error))?;
+    Ok(Declared {
+        declarations,
+        macros,
+    })
+}
+
+fn made(root: &Path) -> Result<Vec<Header>, Failure> {
+    let folder = root.join(CRATE);
+    let Declared {
+        declarations,
+        macros,
+    } = declared(&folder, "TAVOLA")?;
     let mut headers = vec![Header {
         name: parts::WHOLE,
-        text: top(&folder)? + &parts::whole(),
+        include: INCLUDE,
+        text: top(&folder, CRATE)? + &parts::whole(),
     }];
-    headers.extend(parts::divided(&folder, &declared, &macros)?);
+    headers.extend(parts::divided(&folder, &declarations, &macros)?);
     Ok(headers)
 }
 
 /// The version of all crates, for the preprocessor.
-fn version() -> String {
+fn version(prefix: &str) -> String {
     let whole = env!("CARGO_PKG_VERSION");
-    let mut lines =
-        "// The version of this header; `tavola_version` returns that of the library.\n".to_owned();
+    let function = prefix.to_lowercase();
+    let mut lines = format!(
+        "// The version of this header; `{function}_version` returns that of the library.\n"
+    );
     for (part, number) in [
         ("MAJOR", env!("CARGO_PKG_VERSION_MAJOR")),
         ("MINOR", env!("CARGO_PKG_VERSION_MINOR")),
         ("PATCH", env!("CARGO_PKG_VERSION_PATCH")),
     ] {
-        let _ = writeln!(lines, "#define TAVOLA_VERSION_{part} {number}");
+        let _ = writeln!(lines, "#define {prefix}_VERSION_{part} {number}");
     }
-    let _ = writeln!(lines, "#define TAVOLA_VERSION \"{whole}\"");
+    let _ = writeln!(lines, "#define {prefix}_VERSION \"{whole}\"");
     lines
 }
 
 /// The head of the crate as a comment of C.
-fn top(folder: &Path) -> Result<String, Failure> {
+fn top(folder: &Path, name: &str) -> Result<String, Failure> {
     let path = folder.join("src/lib.rs");
     let text = std::fs::read_to_string(&path).map_err(|source| Failure::File { path, source })?;
     let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
     let head: String = lines.map(|line| format!(" *{line}\n")).collect();
     Ok(format!(
         "/*\n{head} *\n * MIT OR Apache-2.0, at your choice.\n *\n \
-         * Made by `cargo xtask header` from {CRATE}; change it there.\n */\n"
+         * Made by `cargo xtask header` from {name}; change it there.\n */\n"
     ))
 }

@@ -3,7 +3,7 @@
 //! A declaration goes by the source file that it is made from. The functions of `BEGIN` and the
 //! types that they need come first in the header of tables.
 
-use super::{CRATE, Header};
+use super::{CRATE, Header, INCLUDE};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -150,6 +150,7 @@ pub(super) fn divided(folder: &Path, declared: &str, macros: &str) -> Result<Vec
         };
         Ok(Header {
             name: part.name,
+            include: INCLUDE,
             text: framed(part, text.trim()),
         })
     };

@@ -1,4 +1,4 @@
-//! No panic leaves the library for C: whatever a function that C calls does, it does inside
+//! No panic leaves a library for C: whatever a function that C calls does, it does inside
 //! `entry` or `entry_or`, which catch what unwinds.
 //!
 //! Such a function ends with a call of one of these, or of a function that ends so, and does
@@ -8,20 +8,25 @@ use super::tree::{File, Finding, Tree};
 use std::collections::BTreeSet;
 use syn::{Expr, Item, ItemFn, Stmt, Visibility};
 
-const LIBRARY: &str = "crates/tavola-capi/src/";
+const LIBRARIES: [&str; 2] = ["crates/tavola-capi/src/", "crates/tavola-client-capi/src/"];
 
 /// What catches panics: file, function.
-const FRAMES: [(&str, &str); 2] = [
+const FRAMES: [(&str, &str); 4] = [
     ("crates/tavola-capi/src/entry.rs", "entry"),
     ("crates/tavola-capi/src/entry.rs", "entry_or"),
+    ("crates/tavola-client-capi/src/entry.rs", "entry"),
+    ("crates/tavola-client-capi/src/entry.rs", "entry_or"),
 ];
 
 /// Functions that have nothing to catch: name, reason.
-const EXCEPTIONS: [(&str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str); 8] = [
     ("tavola_last_error", "returns what a frame has noted"),
     ("tavola_last_os_error", "returns what a frame has noted"),
     ("tavola_status_name", "looks into an array of constants"),
     ("tavola_version", "a constant"),
+    ("tavola_mc_last_error", "returns what a frame has noted"),
+    ("tavola_mc_status_name", "looks into an array of constants"),
+    ("tavola_mc_version", "a constant"),
     (
         "tavola_log_is_on",
         "one load and a comparison, before every line that is not written",
@@ -29,9 +34,16 @@ const EXCEPTIONS: [(&str, &str); 5] = [
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    LIBRARIES
+        .iter()
+        .flat_map(|library| check_library(tree, library))
+        .collect()
+}
+
+fn check_library(tree: &Tree, library: &str) -> Vec<Finding> {
     let functions: Vec<Function<'_>> = tree
         .rust_files()
-        .filter(|file| file.path.starts_with(LIBRARY))
+        .filter(|file| file.path.starts_with(library))
         .flat_map(functions_of)
         .collect();
     let framed = framed(&functions);
@@ -146,7 +158,7 @@ mod tests {
     const FRAME: &str = "pub fn entry(f: F) {}\npub fn entry_or(f: F) {}\n";
 
     fn names_in(text: &str) -> Vec<String> {
-        let path = format!("{LIBRARY}table/read.rs");
+        let path = format!("{}table/read.rs", LIBRARIES[0]);
         let tree = Tree::of(&[(FRAMES[0].0, FRAME), (&path, text)]);
         let name = |finding: Finding| finding.message.split(':').next().unwrap_or("").to_owned();
         check(&tree).into_iter().map(name).collect()

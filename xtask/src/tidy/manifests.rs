@@ -3,7 +3,7 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 15] = [
+const DIRECTION: [(&str, &[&str]); 16] = [
     // For its tests.
     ("tavola", &["tavola-model"]),
     ("tavola-model", &["tavola"]),
@@ -14,6 +14,10 @@ const DIRECTION: [(&str, &[&str]); 15] = [
     (
         "tavola-client",
         &["tavola", "tavola-proto", "tavola-server"],
+    ),
+    (
+        "tavola-client-capi",
+        &["tavola", "tavola-client", "tavola-server"],
     ),
     ("tavola-server", &["tavola", "tavola-proto"]),
     ("tavola-program", &[]),

@@ -150,7 +150,7 @@ impl Installed {
         let _ = std::fs::remove_dir_all(prefix);
         let mut command = Self::script("install", prefix, libdir);
         let built = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("debug");
-        succeed(command.arg(built));
+        succeed(command.arg(built).arg("tavola"));
         Self {
             prefix: prefix.to_owned(),
             libdir: libdir.map_or_else(|| prefix.join("lib"), Path::to_owned),
@@ -169,11 +169,8 @@ impl Installed {
     }
 
     pub fn uninstall(&self) {
-        succeed(&mut Self::script(
-            "uninstall",
-            &self.prefix,
-            Some(&self.libdir),
-        ));
+        let mut command = Self::script("uninstall", &self.prefix, Some(&self.libdir));
+        succeed(command.arg("tavola"));
     }
 
     pub fn path(&self) -> &Path {

@@ -1,0 +1,137 @@
+//! Gets.
+
+use super::outcome_of;
+use super::value::{Into, tavola_mc_value};
+use crate::client::tavola_mc_client;
+use crate::entry::{Answer, entry};
+use crate::given::given;
+use crate::outcome::status_of_outcome;
+use crate::status::{Failure, tavola_mc_status};
+use std::ffi::c_void;
+use tavola_client_core::{Batch, GetOptions, Outcome};
+
+/// Gets the value of a key. `value` is as it was, if the key is missing; the bytes of its memory
+/// may have changed after an error.
+///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
+/// tavola_mc_set(client, TAVOLA_MC_STR("user"), TAVOLA_MC_STR("alice"), NULL);
+/// switch (tavola_mc_get(client, TAVOLA_MC_STR("user"), &value)) {
+///   case TAVOLA_MC_HIT:
+///     printf("%.*s\n", (int)value.len, bytes);
+///     break;
+///   case TAVOLA_MC_MISS:
+///     puts("there is no such key");
+///     break;
+///   case TAVOLA_MC_ERR_TOO_SMALL:
+///     printf("the value has %zu bytes\n", value.len);
+///     break;
+///   default:
+///     fputs(tavola_mc_last_error(), stderr);
+/// }
+/// ```
+///
+/// # Errors
+/// `TAVOLA_MC_MISS`: the server says that the key does not exist. `TAVOLA_MC_ERR_TOO_SMALL`:
+/// `value->len` says how much room the value needs. `TAVOLA_MC_ERR_STOPPED`: the callback `room`
+/// gave no memory. `TAVOLA_MC_ERR_REFUSED`, `TAVOLA_MC_ERR_UNSENT` and `TAVOLA_MC_ERR_UNKNOWN`:
+/// nothing is known about the key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_get(
+    client: *const tavola_mc_client,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_mc_value,
+) -> tavola_mc_status {
+    entry(|| {
+        let (client, key) = (given!(handle client), given!(bytes key, key_len));
+        read(client, given!(exclusive value), |batch| {
+            batch.get(key, GetOptions::default())
+        })
+    })
+}
+
+/// Gets the value of a key and its unique number, for `tavola_mc_cas`.
+///
+/// # Examples
+/// ```c
+/// static void *begin(void *user, size_t len, uint32_t flags) {
+///   (void)flags;
+///   *(char **)user = (char *)calloc(1, len + 1);
+///   return *(char **)user;
+/// }
+///
+/// char *text = NULL;
+/// tavola_mc_value value = TAVOLA_MC_VALUE_ROOM(begin, &text);
+/// tavola_mc_set(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("queued"), NULL);
+/// if (tavola_mc_gets(client, TAVOLA_MC_STR("job"), &value) == TAVOLA_MC_HIT) {
+///   puts(text);
+///   if (tavola_mc_cas(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("running"), value.cas, NULL) ==
+///       TAVOLA_MC_EXISTS) {
+///     puts("another process was faster");
+///   }
+/// }
+/// free(text);
+/// ```
+///
+/// # Errors
+/// As `tavola_mc_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_gets(
+    client: *const tavola_mc_client,
+    key: *const c_void,
+    key_len: usize,
+    value: *mut tavola_mc_value,
+) -> tavola_mc_status {
+    entry(|| {
+        let (client, key) = (given!(handle client), given!(bytes key, key_len));
+        read(client, given!(exclusive value), |batch| {
+            batch.get(key, GetOptions::with_cas())
+        })
+    })
+}
+
+/// Gets the value of a key and gives the key a new expiry time, as that of
+/// `tavola_mc_store_options`.
+///
+/// # Errors
+/// As `tavola_mc_get`; the key has its new expiry time also if the value does not fit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_get_and_touch(
+    client: *const tavola_mc_client,
+    key: *const c_void,
+    key_len: usize,
+    exptime: i32,
+    value: *mut tavola_mc_value,
+) -> tavola_mc_status {
+    entry(|| {
+        let (client, key) = (given!(handle client), given!(bytes key, key_len));
+        read(client, given!(exclusive value), |batch| {
+            batch.get_and_touch(key, exptime, GetOptions::default())
+        })
+    })
+}
+
+fn read<'a>(
+    client: &tavola_mc_client,
+    value: &mut tavola_mc_value,
+    prepare: impl FnOnce(&mut Batch<'a>) -> usize,
+) -> Answer {
+    let mut batch = Batch::new();
+    prepare(&mut batch);
+    let mut into = Into::of(value);
+    client.client.execute(&mut batch, &mut into);
+    let outcome = outcome_of(client, into.outcome.take())?;
+    if let Outcome::Hit { flags, cas } = outcome {
+        if let Some(len) = into.too_long {
+            return Err(Failure::TooSmall(len));
+        }
+        if into.is_stopped {
+            return Err(Failure::Stopped);
+        }
+        into.note(flags, cas);
+    }
+    Ok(status_of_outcome(&outcome))
+}
