@@ -274,11 +274,14 @@ fn read_frozen(file: &Frozen, bytes: &[u8], settings: &Settings) {
         assert!(checked.is_err(), "a changed byte was not noticed");
     }
     let mut keys = keys(settings.kind);
-    let (mut count, mut is_whole) = (0, true);
+    let (mut count, mut is_whole, mut last_end) = (0, true, 0);
     for record in file.records() {
         match record {
             Ok(record) => {
-                keys.push(taken(&record, bytes).1);
+                let (at, key, value) = taken(&record, bytes);
+                assert!(last_end <= at, "a record begins inside the one before it");
+                last_end = at + (key.len() + value.len()) as u64;
+                keys.push(key);
                 count += 1;
             }
             Err(_) => is_whole = false,

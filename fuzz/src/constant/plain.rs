@@ -24,11 +24,19 @@ impl<'a> Plain<'a> {
             Format::Cdb => 4,
             Format::Cdb64 | Format::Cdb64Long => 8,
         };
-        Self {
+        let plain = Self {
             bytes,
             format,
             width,
+        };
+        for (start, slots) in (0..256).map(|number| plain.table(number)) {
+            let end = u128::from(start) + u128::from(slots) * 2 * width as u128;
+            assert!(
+                slots == 0 || end <= bytes.len() as u128,
+                "a table is outside"
+            );
         }
+        plain
     }
 
     fn number(&self, at: u64) -> Option<u64> {
