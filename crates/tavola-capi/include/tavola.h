@@ -3,7 +3,8 @@
  * machine. A process may be killed at any moment; the others go on.
  *
  * Begin with the marked functions at the top of `tavola_table.h`. The other headers are
- * `tavola_queue.h`, `tavola_log.h` and `tavola_stats.h`. This header includes all of them.
+ * `tavola_queue.h`, `tavola_log.h`, `tavola_cdb.h` (constant files) and `tavola_stats.h`. This
+ * header includes all of them.
  *
  * # Examples
  * ```c
@@ -26,7 +27,8 @@
  * A function without the name of a kind of handle works on a table: `tavola_set`, `tavola_len`.
  * Every other kind of handle has its own prefix: `tavola_pool_`, `tavola_queue_`,
  * `tavola_queue_watch_`, `tavola_log_`, `tavola_log_drain_`, `tavola_log_reader_`, `tavola_iter_`,
- * `tavola_view_`, `tavola_lease_`, `tavola_batch_`. A function that ends in `_with` takes
+ * `tavola_view_`, `tavola_lease_`, `tavola_batch_`, `tavola_cdb_`, `tavola_cdb_find_`,
+ * `tavola_cdb_iter_`, `tavola_cdb_writer_`. A function that ends in `_with` takes
  * attributes or options; one that ends in `_in` works on a pool or log in the file of a table. The
  * constants of an enum begin with the name of the enum, except those of `tavola_status` and of
  * `tavola_lease_outcome`, which begin with `TAVOLA_LEASE_`.
@@ -77,9 +79,9 @@
  * end with a NUL.
  *
  * # Threads
- * Threads may share tables, pools, queues, watches and logs. Only one thread at a time may use an
- * iterator, view, batch, lease, drain, reader or buffer. Close a handle when no thread uses it any
- * more.
+ * Threads may share tables, pools, queues, watches, logs and constant files. Only one thread at a
+ * time may use an iterator, view, batch, lease, drain, reader, writer or buffer. Close a handle
+ * when no thread uses it any more.
  *
  * # Fork
  * Handles work in a forked child, which becomes a participant of its own. The child does not hold
@@ -94,7 +96,8 @@
  * more than there are threads that write. With `TAVOLA_OVERLOAD_BLOCK` the handler waits for the
  * drain, so it must not have interrupted the drain. If a handler interrupts a write to a table and
  * writes itself, the library refuses this with `TAVOLA_ERR_REENTRANT`, and no harm is done. The
- * library installs no signal handlers.
+ * library installs no signal handlers, except one of SIGBUS when it maps the first constant file
+ * of more than 32 KiB. It passes on signals that do not concern such files.
  *
  * # Callbacks
  * The library calls a callback in the thread that made the call, before the call returns, and
@@ -118,5 +121,6 @@
 #include <tavola_stats.h>
 #include <tavola_queue.h>
 #include <tavola_log.h>
+#include <tavola_cdb.h>
 
 #endif  // TAVOLA_H

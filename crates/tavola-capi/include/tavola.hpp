@@ -213,6 +213,7 @@ inline std::optional<std::string> last_taken() {
 }  // namespace tavola
 
 #include <tavola_batch.hpp>
+#include <tavola_cdb.hpp>
 #include <tavola_log.hpp>
 #include <tavola_queue.hpp>
 #include <tavola_typed.hpp>

@@ -110,11 +110,12 @@ enum tavola_status
   TAVOLA_ERR_ARGUMENT = -5,
   // An error that this library has no number for.
   TAVOLA_ERR_OTHER = -6,
-  // There is no file of that name: no table, pool or log.
+  // There is no file of that name: no table, pool, log or constant file.
   TAVOLA_ERR_NO_TABLE = -10,
   // A file of that name exists already: a table, pool or log.
   TAVOLA_ERR_TABLE_EXISTS = -11,
-  // There is no room: `max_size` is reached, or the file system is full. The table is intact.
+  // There is no room: `max_size` is reached, the file system is full, or a constant file would
+  // be larger than its format allows. The table is intact.
   TAVOLA_ERR_FULL = -12,
   // Bytes of the table contradict each other. Nothing was changed.
   TAVOLA_ERR_CORRUPT = -13,
@@ -173,6 +174,12 @@ enum tavola_status
   TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
   // The file is damaged, or is not one that `tavola_save` has written, or has a newer format.
   TAVOLA_ERR_NOT_RESTORABLE = -40,
+  // The file is not a constant file, or only the beginning of one.
+  TAVOLA_ERR_NOT_CONSTANT = -41,
+  // The constant file was shortened, or could not be read, while it was open.
+  TAVOLA_ERR_FILE_LOST = -42,
+  // An earlier write to the new constant file failed, so it cannot be finished.
+  TAVOLA_ERR_WRITE_FAILED = -43,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

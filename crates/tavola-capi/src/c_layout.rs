@@ -4,6 +4,7 @@
 use crate::attributes::tavola_attributes;
 use crate::batch::{tavola_bytes, tavola_entry, tavola_pair};
 use crate::buffer::tavola_buffer;
+use crate::constant::writer::tavola_cdb_options;
 use crate::leases::{tavola_lease_options, tavola_leased};
 use crate::logs::drain::tavola_log_sink;
 use crate::logs::log::tavola_log_options;
@@ -29,11 +30,12 @@ use std::mem::{align_of, offset_of};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const HEADERS: [&str; 4] = [
+const HEADERS: [&str; 5] = [
     include_str!("../include/tavola_table.h"),
     include_str!("../include/tavola_stats.h"),
     include_str!("../include/tavola_queue.h"),
     include_str!("../include/tavola_log.h"),
+    include_str!("../include/tavola_cdb.h"),
 ];
 
 /// Size and alignment of a struct, and where each field lies and how long it is, as assertions of
@@ -119,6 +121,7 @@ fn assertions() -> Vec<(String, usize)> {
             size bytes used_bytes pieces pieces_in_hand lines awaiting dropped has_drain overload
         }
         tavola_log_sink { size user line dropped flush }
+        tavola_cdb_options { size format mode keep_first unsynced }
         tavola_line { unix_ns pid tid level cut text len is_shown }
     }
 }
@@ -204,5 +207,5 @@ fn every_struct_and_field_of_the_header_is_checked() {
         let checked = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(checked, there, "fields of {name}");
     }
-    assert_eq!(structs, 30);
+    assert_eq!(structs, 31);
 }

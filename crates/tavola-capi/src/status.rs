@@ -45,11 +45,12 @@ pub enum tavola_status {
     /// An error that this library has no number for.
     TAVOLA_ERR_OTHER = -6,
 
-    /// There is no file of that name: no table, pool or log.
+    /// There is no file of that name: no table, pool, log or constant file.
     TAVOLA_ERR_NO_TABLE = -10,
     /// A file of that name exists already: a table, pool or log.
     TAVOLA_ERR_TABLE_EXISTS = -11,
-    /// There is no room: `max_size` is reached, or the file system is full. The table is intact.
+    /// There is no room: `max_size` is reached, the file system is full, or a constant file would
+    /// be larger than its format allows. The table is intact.
     TAVOLA_ERR_FULL = -12,
     /// Bytes of the table contradict each other. Nothing was changed.
     TAVOLA_ERR_CORRUPT = -13,
@@ -108,6 +109,12 @@ pub enum tavola_status {
     TAVOLA_ERR_IN_USE_ELSEWHERE = -39,
     /// The file is damaged, or is not one that `tavola_save` has written, or has a newer format.
     TAVOLA_ERR_NOT_RESTORABLE = -40,
+    /// The file is not a constant file, or only the beginning of one.
+    TAVOLA_ERR_NOT_CONSTANT = -41,
+    /// The constant file was shortened, or could not be read, while it was open.
+    TAVOLA_ERR_FILE_LOST = -42,
+    /// An earlier write to the new constant file failed, so it cannot be finished.
+    TAVOLA_ERR_WRITE_FAILED = -43,
 }
 
 /// Why a function did not do what it was asked: a pointer to the cause, so that answers are handed
@@ -127,12 +134,21 @@ enum Cause {
     /// What is wrong with which argument.
     Argument(&'static str),
     Core(Error),
+    /// A constant file.
+    Constant(tavola_constant::Error),
 }
 
 impl From<Error> for Failure {
     #[cold]
     fn from(error: Error) -> Self {
         Self(Box::new(Cause::Core(error)))
+    }
+}
+
+impl From<tavola_constant::Error> for Failure {
+    #[cold]
+    fn from(error: tavola_constant::Error) -> Self {
+        Self(Box::new(Cause::Constant(error)))
     }
 }
 
@@ -171,6 +187,7 @@ impl Failure {
             Cause::Stopped => TAVOLA_ERR_STOPPED,
             Cause::NotComputed(_) => TAVOLA_ERR_COMPUTE,
             Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
+            Cause::Constant(error) => status_of_constant(error),
             Cause::Core(error) => match error {
                 Error::NotFound { .. } => TAVOLA_ERR_NO_TABLE,
                 Error::AlreadyExists { .. } => TAVOLA_ERR_TABLE_EXISTS,
@@ -217,8 +234,29 @@ impl Failure {
                 }
                 _ => None,
             }),
+            Cause::Constant(error) => error.os_error(),
             _ => None,
         }
+    }
+}
+
+fn status_of_constant(error: &tavola_constant::Error) -> tavola_status {
+    use tavola_constant::Error;
+    use tavola_status::*;
+    match error {
+        Error::System { source, .. } => match source.kind() {
+            ErrorKind::NotFound => TAVOLA_ERR_NO_TABLE,
+            ErrorKind::PermissionDenied => TAVOLA_ERR_PERMISSION,
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => TAVOLA_ERR_FULL,
+            _ => TAVOLA_ERR_IO,
+        },
+        Error::NotConstant { .. } => TAVOLA_ERR_NOT_CONSTANT,
+        Error::Damaged { .. } => TAVOLA_ERR_CORRUPT,
+        Error::Lost { .. } => TAVOLA_ERR_FILE_LOST,
+        Error::Full { .. } => TAVOLA_ERR_FULL,
+        Error::TooLong { .. } => TAVOLA_ERR_TOO_LARGE,
+        Error::Failed { .. } => TAVOLA_ERR_WRITE_FAILED,
+        _ => TAVOLA_ERR_OTHER,
     }
 }
 
@@ -245,6 +283,7 @@ impl fmt::Display for Failure {
             Cause::NotComputed(why) => write!(f, "the value could not be computed ({why})"),
             Cause::Argument(what) => f.write_str(what),
             Cause::Core(error) => error.fmt(f),
+            Cause::Constant(error) => error.fmt(f),
         }
     }
 }
@@ -317,7 +356,8 @@ names! {
     TAVOLA_ERR_NOT_A_COUNTER TAVOLA_ERR_REENTRANT TAVOLA_ERR_IO TAVOLA_ERR_ALREADY_DRAINED
     TAVOLA_ERR_SINK TAVOLA_ERR_COMPUTE TAVOLA_ERR_BUSY TAVOLA_ERR_TOO_MANY_CHANGES
     TAVOLA_ERR_NOT_DURABLE TAVOLA_ERR_KEY_TOO_LONG TAVOLA_ERR_DAMAGED_JOURNAL
-    TAVOLA_ERR_IN_USE_ELSEWHERE TAVOLA_ERR_NOT_RESTORABLE
+    TAVOLA_ERR_IN_USE_ELSEWHERE TAVOLA_ERR_NOT_RESTORABLE TAVOLA_ERR_NOT_CONSTANT
+    TAVOLA_ERR_FILE_LOST TAVOLA_ERR_WRITE_FAILED
 }
 
 /// Returns the name of a status, such as "TAVOLA_ERR_FULL", or "?" for an unknown number.
@@ -334,157 +374,4 @@ pub extern "C" fn tavola_version() -> *const c_char {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_names_are_there_once() {
-        let mut numbers: Vec<i32> = NAMES.iter().map(|(number, _)| *number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), NAMES.len());
-        assert_eq!(numbers.iter().filter(|number| **number >= 0).count(), 10);
-    }
-
-    /// The lines of the header's list of statuses.
-    fn statuses_of_header() -> impl Iterator<Item = &'static str> {
-        let header = include_str!("../include/tavola_table.h");
-        let (_, list) = header.split_once("enum tavola_status\n").unwrap();
-        let (list, _) = list.split_once("};").unwrap();
-        list.lines().map(str::trim)
-    }
-
-    #[test]
-    fn every_status_of_the_header_has_its_name_and_says_what_it_is() {
-        let lines: Vec<&str> = statuses_of_header().collect();
-        let mut count = 0;
-        for pair in lines.windows(2) {
-            let Some((name, number)) = pair[1].split_once(" = ") else {
-                continue;
-            };
-            let number = number.trim_end_matches(',').parse().unwrap();
-            // SAFETY: names are there forever.
-            let found = unsafe { CStr::from_ptr(tavola_status_name(number)) };
-            assert_eq!(found.to_str(), Ok(name));
-            assert!(
-                pair[0].starts_with("// ") && pair[0].ends_with('.'),
-                "{name}"
-            );
-            count += 1;
-        }
-        assert_eq!(count, NAMES.len());
-    }
-
-    /// One failure of each kind, except panics and kinds that are not known here.
-    fn failures() -> Vec<Failure> {
-        let path = || "/a/path".into();
-        let source = || std::io::Error::from_raw_os_error(5);
-        let (name, why, what, reason) = (|| "a name".to_owned(), "a reason", "a log", "no room");
-        let errors = [
-            Error::NotFound { path: path() },
-            Error::AlreadyExists { path: path() },
-            Error::Full { reason },
-            Error::Corrupt { what },
-            Error::NotATable {
-                path: path(),
-                why: why.to_owned(),
-            },
-            Error::Version {
-                path: path(),
-                found: 1,
-                expected: 2,
-            },
-            Error::Endianness { path: path() },
-            Error::Permission {
-                path: path(),
-                source: source(),
-            },
-            Error::ReadOnly,
-            Error::BadName { name: name(), why },
-            Error::BadOption {
-                option: "shards",
-                why: why.to_owned(),
-            },
-            Error::TooManyParticipants { limit: 3 },
-            Error::TooLarge { bytes: 1 << 33 },
-            Error::Lengths { key: 8, value: 8 },
-            Error::NoUids,
-            Error::NotThere { what, name: name() },
-            Error::AlreadyThere { what, name: name() },
-            Error::NotHeld { element: 5 },
-            Error::AlreadyDrained,
-            Error::Sink { source: source() },
-            Error::NotACounter,
-            Error::Reentrant,
-            Error::Busy {
-                holder: tavola_core::Holder::default(),
-                waited: std::time::Duration::from_secs(1),
-            },
-            Error::TransactionTooLarge { limit: 65_536 },
-            Error::Io {
-                op: "open",
-                path: path(),
-                source: source(),
-            },
-        ];
-        let errors = errors.into_iter().chain(failures_of_durable());
-        let mut failures: Vec<Failure> = errors.map(Failure::from).collect();
-        failures.extend([
-            Failure::null("key"),
-            Failure::too_small(9),
-            Failure::stopped(),
-            Failure::not_computed("no luck".to_owned()),
-        ]);
-        failures.push(Failure::argument("a length is larger than any memory"));
-        failures
-    }
-
-    fn failures_of_durable() -> [Error; 5] {
-        let path = || "/a/path".into();
-        [
-            Error::NotDurable {
-                path: path(),
-                source: std::io::Error::from_raw_os_error(5),
-            },
-            Error::KeyTooLong { bytes: 9000 },
-            Error::DamagedJournal {
-                path: path(),
-                why: "a reason".to_owned(),
-            },
-            Error::InUseElsewhere { path: path() },
-            Error::NotRestorable {
-                path: path(),
-                why: "a reason".to_owned(),
-            },
-        ]
-    }
-
-    #[test]
-    fn every_error_has_a_number_of_its_own_and_a_message() {
-        use tavola_status::{TAVOLA_ERR_OTHER, TAVOLA_ERR_PANIC};
-        let number = |failure: &Failure| failure.status() as i32;
-        let mut numbers: Vec<i32> = failures().iter().map(number).collect();
-        numbers.extend([TAVOLA_ERR_PANIC as i32, TAVOLA_ERR_OTHER as i32]);
-        numbers.sort_unstable();
-        let mut known: Vec<i32> = NAMES.iter().map(|(number, _)| *number).collect();
-        known.retain(|number| *number < 0);
-        known.sort_unstable();
-        assert_eq!(numbers, known);
-        let mut messages: Vec<String> = failures().iter().map(Failure::to_string).collect();
-        assert!(
-            messages.iter().all(|message| message.contains(' ')),
-            "{messages:?}"
-        );
-        messages.sort_unstable();
-        messages.dedup();
-        assert_eq!(messages.len(), failures().len());
-    }
-
-    #[test]
-    fn a_message_has_no_nul_in_the_middle() {
-        set_last_error("a\0b".to_owned(), Some(2));
-        // SAFETY: the message stays until the next error of this thread.
-        assert_eq!(unsafe { CStr::from_ptr(tavola_last_error()) }, c"ab");
-        assert_eq!(tavola_last_os_error(), 2);
-    }
-}
+mod tests;

@@ -79,15 +79,27 @@ impl<T: Reopen> Followed<T> {
         if !is_due {
             return Ok(open);
         }
-        match open.reopened()? {
-            None => Ok(open),
-            Some(newer) => {
-                let newer = Arc::new(newer);
-                let mut slot = self.open.write().unwrap_or_else(PoisonError::into_inner);
-                *slot = Arc::clone(&newer);
-                Ok(newer)
-            }
-        }
+        Ok(self.renewed(&open)?.unwrap_or(open))
+    }
+
+    /// Looks at the name now. Returns whether another file has it.
+    ///
+    /// # Errors
+    /// If the new file cannot be opened; the old one stays open then.
+    pub fn refresh(&self) -> Result<bool> {
+        let open = Arc::clone(&self.open.read().unwrap_or_else(PoisonError::into_inner));
+        Ok(self.renewed(&open)?.is_some())
+    }
+
+    /// Opens what has the name now, and keeps it, if that is another file.
+    fn renewed(&self, open: &T) -> Result<Option<Arc<T>>> {
+        let Some(newer) = open.reopened()? else {
+            return Ok(None);
+        };
+        let newer = Arc::new(newer);
+        let mut slot = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        *slot = Arc::clone(&newer);
+        Ok(Some(newer))
     }
 }
 

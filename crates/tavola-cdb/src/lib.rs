@@ -77,7 +77,7 @@ pub use cdb::reader::{Cdb, Find, Record, Records};
 pub use cdb::stream::{Slots, Stream};
 pub use cdb::writer::{Put, Writer, WriterOptions};
 pub use cdb::{Format, hash};
-pub use constant::{Constant, ConstantRecords};
+pub use constant::{Constant, ConstantFind, ConstantRecords};
 pub use error::{Error, Result};
 pub use follow::{Followed, Reopen};
 pub use frozen::head::format_tables;

@@ -22,15 +22,23 @@ pub fn open(name: &OsStr) -> Result<Option<Constant>, CliError> {
     }
     match Constant::open(path) {
         Ok(file) => Ok(Some(file)),
-        Err(Error::NotConstant { .. }) if !is_frozen(path) => Ok(None),
+        Err(Error::NotConstant { .. }) if !is_meant(path) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-fn is_frozen(path: &Path) -> bool {
+/// Returns whether a file that is damaged is meant as a constant one: by its first bytes, or by its
+/// name if it does not begin as one of our other files.
+fn is_meant(path: &Path) -> bool {
     let mut first = [0; FROZEN.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
-    read.is_ok() && first == FROZEN
+    let is_cdb = path.extension().is_some_and(|extension| extension == "cdb");
+    is_frozen(&first) || is_cdb && !(read.is_ok() && first.starts_with(b"Tavola"))
+}
+
+/// Returns whether the first bytes are those of a frozen file.
+pub fn is_frozen(first: &[u8]) -> bool {
+    first.starts_with(&FROZEN)
 }
 
 /// Calls `take` for each record that a search for its key finds, until it returns false. A cdb file

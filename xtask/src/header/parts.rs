@@ -23,7 +23,7 @@ pub(super) struct Part {
     more: Option<&'static str>,
 }
 
-pub(super) const PARTS: [Part; 4] = [
+pub(super) const PARTS: [Part; 5] = [
     Part {
         name: "tavola_table.h",
         about: "Tables: opening them, reading and writing keys, tags, leases, batches.",
@@ -59,6 +59,13 @@ pub(super) const PARTS: [Part; 4] = [
         sources: &["logs/"],
         includes: &["tavola_table.h"],
         more: Some("tavola_log_printf.h"),
+    },
+    Part {
+        name: "tavola_cdb.h",
+        about: "Constant files: cdb files of 32 and 64 bits, and frozen files.",
+        sources: &["constant/"],
+        includes: &["tavola_table.h"],
+        more: None,
     },
 ];
 

@@ -8,7 +8,7 @@ const DIRECTION: [(&str, &[&str]); 16] = [
     ("tavola", &["tavola-model"]),
     ("tavola-model", &["tavola"]),
     ("tavola-proto", &[]),
-    ("tavola-capi", &["tavola"]),
+    ("tavola-capi", &["tavola", "tavola-cdb"]),
     ("tavola-cdb", &[]),
     // The server and its table for its tests.
     (
@@ -38,7 +38,10 @@ const DIRECTION: [(&str, &[&str]); 16] = [
         ],
     ),
     ("tavola-python", &["tavola"]),
-    ("tavola-fuzz", &["tavola", "tavola-model", "tavola-proto"]),
+    (
+        "tavola-fuzz",
+        &["tavola", "tavola-cdb", "tavola-model", "tavola-proto"],
+    ),
     ("xtask", &[]),
 ];
 

@@ -59,6 +59,10 @@ impl Cdb {
         self.format
     }
 
+    pub(crate) fn identity(&self) -> Identity {
+        self.map.identity()
+    }
+
     /// Returns the path by which the file was opened.
     pub fn path(&self) -> &Path {
         self.map.path()

@@ -55,6 +55,10 @@ impl Frozen {
         })
     }
 
+    pub(crate) fn identity(&self) -> Identity {
+        self.map.identity()
+    }
+
     /// Returns the path by which the file was opened.
     pub fn path(&self) -> &Path {
         self.map.path()

@@ -337,6 +337,11 @@ mod tests {
             assert!(map.span(1, u64::MAX).is_none());
             let span = map.span(1, 19).unwrap();
             assert_eq!(span.to_vec().unwrap(), [7; 19]);
+            let mut room = [1; 21];
+            span.copy_to(&mut room[1..4]).unwrap();
+            assert_eq!(room[..6], [1, 7, 7, 7, 1, 1]);
+            span.copy_to(&mut room).unwrap();
+            assert_eq!(room[17..], [7, 7, 1, 1]);
             assert!(span.equals(&[7; 19]));
             assert!(!span.equals(&[7; 18]));
             for wrong in 0..19 {
@@ -359,6 +364,7 @@ mod tests {
             shorten(&path, cut);
             let error = span.to_vec().unwrap_err();
             assert!(matches!(error, Error::Lost { .. }), "{cut}: {error}");
+            assert!(span.copy_to(&mut [0; 200_000]).is_err(), "{cut}");
             assert!(map.check().is_err());
             // It stays an error, even if the file is as long as before again.
             shorten(&path, 200_000);

@@ -86,6 +86,20 @@ impl<'a> Span<'a> {
         checked
     }
 
+    /// Copies the bytes to the beginning of a slice. If it is shorter, the bytes that do not fit
+    /// are left out.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] if the file was shortened while it is open. What was copied may be zeros
+    /// then.
+    #[inline]
+    pub fn copy_to(&self, target: &mut [u8]) -> Result<()> {
+        let bytes = self.bytes.min(target.len());
+        // SAFETY: the source is inside (MAP-1), and the target is a slice, so no part of it.
+        unsafe { ptr::copy_nonoverlapping(self.as_ptr(), target.as_mut_ptr(), bytes) };
+        self.map.check()
+    }
+
     /// Returns whether these are the bytes.
     #[inline]
     pub fn equals(&self, other: &[u8]) -> bool {

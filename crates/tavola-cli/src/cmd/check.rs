@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 use tavola::{CheckReport, Error, Table};
+use tavola_cdb::Constant;
 
 use crate::args::{TableArg, TablesArg};
+use crate::constant;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use crate::units::{counted, size};
@@ -18,11 +20,13 @@ Examples:
   tavola check                  all tables, one line for each intact one
   tavola check sessions --repair
   tavola check sessions --json | jq .problems
+  tavola check ./words.cdb      a constant file
 
 Other processes can use the table meanwhile. Without write permission the check takes no
 locks, and may report a write in progress as a problem. The exit code is 1 if problems are
 found (with --repair: if problems remain), and for a file that was copied while a process
-was attached: its values may be torn.";
+was attached: its values may be torn. Of a constant file, all records, slots and checksums
+are compared; it cannot be repaired.";
 
 /// Check the integrity of a table, and repair it with --repair
 #[derive(clap::Args)]
@@ -43,6 +47,12 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
 }
 
 fn check(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
+    match constant::open(name.name()) {
+        Ok(None) => {}
+        Ok(Some(file)) => return check_constant(name, args, &file),
+        Err(CliError::Constant(error)) => return report_constant(name, args, Err(error)),
+        Err(error) => return Err(error),
+    }
     let table = open(name, args.repair)?;
     let before = table.check()?;
     let report = match args.repair {
@@ -64,6 +74,75 @@ fn check(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::from(crate::MISSING)
     })
+}
+
+fn check_constant(name: &TableArg, args: &Args, file: &Constant) -> Result<ExitCode, CliError> {
+    let checked = file.check().map(|records| Intact { records, file });
+    report_constant(name, args, checked)
+}
+
+/// A constant file without problems.
+struct Intact<'a> {
+    records: u64,
+    file: &'a Constant,
+}
+
+/// Prints what was found in a constant file. A file that the system does not let this process read
+/// is an error, and not a problem of the file.
+fn report_constant(
+    name: &TableArg,
+    args: &Args,
+    found: Result<Intact<'_>, tavola_cdb::Error>,
+) -> Result<ExitCode, CliError> {
+    if args.repair {
+        let label = name.label();
+        let why = format!(
+            "{label} is a constant file, which cannot be repaired; leave out --repair, and make it \
+             again from its source if 'tavola check {label}' finds a problem"
+        );
+        return Err(CliError::Sentence(why));
+    }
+    let found = match found {
+        Err(error @ tavola_cdb::Error::System { .. }) => return Err(error.into()),
+        found => found.map_err(|error| error.to_string()),
+    };
+    let mut out = Output::new();
+    match (&found, args.json) {
+        (_, true) => out.json(constant_as_json(name, &found))?,
+        (Ok(Intact { records, file }), false) => {
+            let (records, bytes) = (counted(*records, "record"), size(file.size_bytes()));
+            let label = name.label();
+            out.line(format!("{label}: no problems; {records}, {bytes}"))?;
+        }
+        (Err(problem), false) => {
+            out.line(format!("{}: 1 problem", name.label()))?;
+            out.line(format!("  {problem}"))?;
+        }
+    }
+    out.finish()?;
+    Ok(match found {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(crate::MISSING),
+    })
+}
+
+fn constant_as_json(name: &TableArg, found: &Result<Intact<'_>, String>) -> Map<String, Value> {
+    let mut document = Map::new();
+    output::put_bytes(&mut document, "path", name.name().as_bytes());
+    document.insert("clean".to_string(), found.is_ok().into());
+    if let Ok(Intact { records, file }) = found {
+        document.insert("keys".to_string(), (*records).into());
+        document.insert("file_bytes".to_string(), file.size_bytes().into());
+    }
+    let problems: Vec<&str> = found
+        .as_ref()
+        .err()
+        .map(String::as_str)
+        .into_iter()
+        .collect();
+    document.insert("problem_count".to_string(), problems.len().into());
+    document.insert("problems".to_string(), problems.into());
+    document
 }
 
 /// To look at a table, the right to read it is enough.

@@ -10,6 +10,7 @@ use indicatif::ProgressBar;
 use tavola::Table;
 
 use crate::args::TableArg;
+use crate::constant;
 use crate::error::CliError;
 use crate::progress::{self, Lasting};
 use crate::rights::RightsArgs;
@@ -240,21 +241,27 @@ fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str)
     }
 }
 
-/// Returns what to do with a database that other programs read, and not text.
+/// Returns what to do with a database that is not text.
 fn foreign(path: &Path, first: &[u8]) -> Option<String> {
     // The magic number of LMDB, behind the header of its first page.
     let is_lmdb = first.get(16..20) == Some(&0xBEEF_C0DE_u32.to_le_bytes()[..]);
     let is_cdb = path.extension().is_some_and(|extension| extension == "cdb");
-    let program = match () {
-        () if is_lmdb => "mdb_dump -n",
-        () if is_cdb && first.first() != Some(&cdb::PLUS) => "cdb -d",
-        () => return None,
+    let is_constant = is_cdb && first.first() != Some(&cdb::PLUS) || constant::is_frozen(first);
+    let file = match path.is_file() {
+        true => path,
+        false => Path::new("FILE"),
     };
-    let path = path.display();
-    Some(format!(
-        "{path} is a database of another program; load what that prints, as in: {program} {path} \
-        | tavola load TABLE"
-    ))
+    let (path, file) = (path.display(), file.display());
+    match () {
+        () if is_lmdb => Some(format!(
+            "{path} is a database of another program; load what that prints, as in: \
+            mdb_dump -n {file} | tavola load TABLE"
+        )),
+        () if is_constant => Some(format!(
+            "{path} is a constant file, and not text; set its keys with: tavola thaw {file} TABLE"
+        )),
+        () => None,
+    }
 }
 
 /// Returns whether the first line is an entry of JSON lines.

@@ -427,3 +427,63 @@ fn commands_that_read_take_constant_files() {
         assert!(!shell.run(["get", path, "one"]).error().is_empty());
     }
 }
+
+/// `check` takes a constant file: all of it is compared, and each changed byte of a frozen file is
+/// a problem.
+#[test]
+fn constant_files_are_checked() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "one", "Hello"]).ok();
+    shell.run(["set", "t", "two", "Hi"]).ok();
+    for name in ["t.frozen", "t.cdb"] {
+        let file = shell.path().join(format!(".{name}"));
+        let path = file.to_str().unwrap();
+        shell.run(["freeze", "t", path]).ok();
+        let found = String::from_utf8(shell.run(["check", path]).ok()).unwrap();
+        assert!(found.contains("no problems; 2 records"), "{found}");
+        let json = String::from_utf8(shell.run(["check", path, "--json"]).ok()).unwrap();
+        assert!(json.contains("\"clean\":true") && json.contains("\"keys\":2"));
+        let refused = shell.run(["check", path, "--repair"]).error();
+        assert!(refused.contains("cannot be repaired"), "{refused}");
+
+        // The first byte of the value "Hello", or of its key's length.
+        let mut bytes = fs::read(&file).unwrap();
+        let at = bytes.windows(5).position(|five| five == b"Hello").unwrap();
+        bytes[if name == "t.cdb" { at - 11 } else { at }] ^= 1;
+        fs::write(&file, &bytes).unwrap();
+        let ran = shell.run(["check", path]);
+        let found = String::from_utf8(ran.out).unwrap();
+        assert_eq!(ran.code, 1, "{found}");
+        assert!(found.contains("1 problem\n") && found.contains("damaged at byte"));
+        let ran = shell.run(["check", path, "--json"]);
+        let json = String::from_utf8(ran.out).unwrap();
+        assert!(
+            ran.code == 1 && json.contains("\"problem_count\":1"),
+            "{json}"
+        );
+
+        // Only the beginning of one.
+        fs::write(&file, &bytes[..100]).unwrap();
+        let ran = shell.run(["check", path]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+    }
+    let refused = shell.run(["check", "/missing/t.cdb"]).error();
+    assert!(refused.contains("/missing/t.cdb"), "{refused}");
+}
+
+/// `load` names `thaw` for a constant file, by its name or by its first bytes.
+#[test]
+fn load_names_thaw_for_constant_files() {
+    let shell = Shell::new();
+    shell.run(["set", "t", "one", "Hello"]).ok();
+    for name in [".t.cdb", ".t.frozen", ".t.other"] {
+        let file = shell.path().join(name);
+        let path = file.to_str().unwrap();
+        shell.run(["freeze", "t", path]).ok();
+        let refused = shell.run(["load", "u", path]).error();
+        assert!(
+            refused.contains(&format!("tavola thaw {path} TABLE")),
+            "{refused}"
+        );
+    }
+}

@@ -79,7 +79,7 @@ fn cdb_makes_what_is_loaded_and_reads_what_is_dumped() {
     load(&shell, "back", &printed, "cdb");
     assert_filled(&shell, "back");
     let refused = shell.run(["load", "other", text(&file)]).error();
-    assert!(refused.contains("cdb -d"), "{refused}");
+    assert!(refused.contains("tavola thaw"), "{refused}");
 }
 
 #[test]
