@@ -27,6 +27,7 @@ static void each_memory(void (*work)(const char *path)) {
   char directory[2048], path[4096];
   tavola_buffer buffer = TAVOLA_BUFFER(directory, sizeof directory);
   CHECK_IS(TAVOLA_OK, tavola_names_directory(&buffer));
+  directory[buffer.len] = 0;
   DIR *opened = opendir(directory);
   CHECK(opened != NULL);
   for (struct dirent *entry; (entry = readdir(opened)) != NULL;) {
