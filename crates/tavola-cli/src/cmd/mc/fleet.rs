@@ -18,9 +18,14 @@ pub const PASSWORD: &str = "TAVOLA_MC_PASSWORD";
 /// The servers of a fleet.
 #[derive(clap::Args)]
 pub struct FleetArgs {
-    /// The servers, separated by commas: HOST, HOST:PORT, [IPV6]:PORT, unix:/PATH; with a
-    /// weight: HOST?weight=2 [default: the variable MEMCACHED_SERVERS]
-    #[arg(long, short, value_name = "LIST", value_parser = parse_servers)]
+    #[arg(
+        long,
+        short,
+        value_name = "LIST",
+        value_parser = parse_servers,
+        help = "The servers, separated by commas: HOST, HOST:PORT, [IPV6]:PORT, unix:/PATH; with a \
+                weight: HOST?weight=2 [default: the variable MEMCACHED_SERVERS]"
+    )]
     servers: Option<Servers>,
     #[command(flatten)]
     pub link: LinkArgs,
@@ -30,13 +35,13 @@ pub struct FleetArgs {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Options of the client")]
 pub struct LinkArgs {
-    /// How keys are placed: ketama, ketama-spy, consistent[:HASH], modula[:HASH],
-    /// fast[:POINTS] or jump. HASH is one of libmemcached's, such as md5 or crc
     #[arg(
         long,
         value_name = "HOW",
         default_value = "ketama",
-        value_parser = parse_placement
+        value_parser = parse_placement,
+        help = "How keys are placed: ketama, ketama-spy, consistent[:HASH], modula[:HASH], \
+                fast[:POINTS] or jump. HASH is one of libmemcached's, such as md5 or crc"
     )]
     placement: Placement,
     /// Put these bytes before every key
