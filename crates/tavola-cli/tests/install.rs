@@ -71,7 +71,8 @@ fn built(work: &Path) {
     library.args(["build", "--profile", "test"]);
     // With the packages that `cargo test` was called for, cargo builds on what is built already.
     let packages = std::env::var("TAVOLA_TESTED_PACKAGES");
-    let packages = packages.unwrap_or("--package tavola-cli --package tavola-capi".to_owned());
+    let few = "--package tavola-cli --package tavola-capi --package tavola-client-capi";
+    let packages = packages.unwrap_or(few.to_owned());
     library.args(packages.split_whitespace());
     library.args(["--lib", "--test", "install", "--target-dir"]);
     library.arg(target);
@@ -80,8 +81,11 @@ fn built(work: &Path) {
     pages.args(["xtask", "man"]).arg(work.join("man3"));
     succeed(pages.env("CARGO_TARGET_DIR", target).current_dir(root()));
     symlink(env!("CARGO_BIN_EXE_tavola"), work.join("tavola")).unwrap();
-    for library in ["libtavola.a", "libtavola.so"] {
-        symlink(target.join("debug").join(library), work.join(library)).unwrap();
+    for library in ["libtavola", "libtavola_client"] {
+        for ending in ["a", "so"] {
+            let file = format!("{library}.{ending}");
+            symlink(target.join("debug").join(&file), work.join(&file)).unwrap();
+        }
     }
 }
 
