@@ -69,6 +69,6 @@ once = lambda do |round|
   Process.wait(pid)
 end
 Integer(ARGV.fetch(0)).times(&once)
-# What is left now was kept by something on the stack that looked like it.
+# A string that is left now was kept because something on the stack looked like it.
 3.times { GC.start }
 puts 'end'

@@ -35,7 +35,7 @@ typedef int32_t tavola_cdb_format;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a put does if the key is there already.
+// How a put treats a key that exists already.
 enum tavola_cdb_mode
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t

@@ -27,7 +27,7 @@ pub struct tavola_cdb_options {
 // SAFETY: integers without padding, the size first.
 unsafe impl SizedStruct for tavola_cdb_options {}
 
-/// What a put does if the key is there already.
+/// How a put treats a key that exists already.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum tavola_cdb_mode {

@@ -11,7 +11,7 @@ use crate::output::{Making, Output, Temporary};
 const MOST_GAP_BYTES: u64 = 64 << 20;
 const COPY_BYTES: usize = 256 << 10;
 
-/// What a put does if the key is there already.
+/// How a put treats a key that exists already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Put {
     /// Adds the record without looking for the key. By far the fastest.
