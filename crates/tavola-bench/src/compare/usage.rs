@@ -2,7 +2,9 @@
 //!
 //! CPU time is that of the living by the scheduler's own count, to the nanosecond where the kernel
 //! keeps it, and of those that have ended by what their parents got. Memory is each process's
-//! proportional share of what is mapped (PSS), so that nothing shared counts twice.
+//! proportional share of what is mapped (PSS), so that nothing shared counts twice. Of programs and
+//! libraries, only pages that were written count: the others are the page cache's, and a process's
+//! share of them changes whenever another one starts the same program.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -104,22 +106,22 @@ fn ticks(stat: &str) -> Option<[u64; 4]> {
     times.try_into().ok()
 }
 
-/// The sum of PSS over mappings, except those of files below the folder.
+/// The sum over mappings, except those of files below the folder.
 fn mapped_bytes(smaps: &str, folder: &Path) -> u64 {
-    let (mut counts, mut kib) = (true, 0);
+    let (mut counted, mut kib) = ("Pss:", 0);
     for line in smaps.lines() {
-        let mut words = line.split_whitespace();
-        let Some(first) = words.next() else { continue };
-        if let Some(size) = line.strip_prefix("Pss:").filter(|_| counts) {
-            kib += size
-                .split_whitespace()
-                .next()
-                .map_or(0, |size| size.parse().unwrap_or(0));
-        } else if !first.ends_with(':') {
-            // ADDRESSES RIGHTS OFFSET DEVICE INODE PATH
-            counts = !words
-                .nth(4)
-                .is_some_and(|path| Path::new(path).starts_with(folder));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [name, size, ..] if name == counted => kib += size.parse().unwrap_or(0),
+            [_, rights, _, _, inode, ref path @ ..] if rights.len() == 4 => {
+                let path = path.first().map(Path::new);
+                counted = match path {
+                    Some(path) if path.starts_with(folder) => "nothing",
+                    Some(_) if rights.ends_with('p') && inode != "0" => "Private_Dirty:",
+                    _ => "Pss:",
+                };
+            }
+            _ => {}
         }
     }
     kib * 1024
@@ -159,9 +161,21 @@ mod tests {
         let smaps = "7f00-7f10 rw-s 00000000 00:1b 77  /dev/shm/x/store/table\n\
                      Rss: 500 kB\nPss: 400 kB\n\
                      7f20-7f30 rw-p 00000000 00:00 0\nPss: 30 kB\nSwapPss: 9 kB\n\
-                     7f40-7f50 r-xp 00000000 08:01 9  /usr/bin/server\nPss: 7 kB\n";
+                     VmFlags: rd wr mr mw me ac sd\n\
+                     7f30-7f40 rw-p 00000000 00:00 0  [heap]\nPss: 7 kB\nPrivate_Dirty: 6 kB\n";
         assert_eq!(mapped_bytes(smaps, Path::new("/dev/shm/x/store")), 37 << 10);
         assert_eq!(mapped_bytes(smaps, Path::new("/elsewhere")), 437 << 10);
+    }
+
+    #[test]
+    fn of_a_program_only_what_it_wrote_counts() {
+        let smaps = "7f40-7f50 r-xp 00000000 08:01 9  /usr/bin/server\n\
+                     Pss: 700 kB\nPrivate_Clean: 700 kB\nPrivate_Dirty: 0 kB\n\
+                     7f50-7f60 rw-p 00010000 08:01 9  /usr/bin/server\n\
+                     Pss: 9 kB\nPrivate_Dirty: 5 kB\n\
+                     7f60-7f70 rw-s 00000000 00:01 9  /dev/zero (deleted)\n\
+                     Pss: 60 kB\nPrivate_Dirty: 4 kB\n";
+        assert_eq!(mapped_bytes(smaps, Path::new("/elsewhere")), 65 << 10);
     }
 
     /// Ended however the test does.
