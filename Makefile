@@ -93,7 +93,7 @@ test-packages: ## build the packages fast, install each into a clean root, and t
 
 shuttle: ## the models of the core (src/models) under many schedules of a model checker
 	@scripts/setup build
-	scripts/test --package tavola --features shuttle --lib models::
+	scripts/test --profile shuttle --package tavola --features shuttle --lib models::
 
 miri: ## the core's unit tests under Miri, if it is installed
 	@scripts/setup build
