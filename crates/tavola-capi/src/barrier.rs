@@ -10,7 +10,7 @@ use tavola_core::{Attributes, Expiry, Result, Table};
 
 /// For so long who waits looks without a pause; then it naps between two looks.
 const EAGER: Duration = Duration::from_millis(2);
-const NAP: Duration = Duration::from_micros(100);
+const POLL_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A wait is longer than keys may live.
 const LASTING: Attributes = Attributes {
@@ -73,7 +73,7 @@ fn race(table: &Table, key: &[u8], count: u64, timeout_ms: u64) -> Answer {
         }
         match waited < EAGER {
             true => std::thread::yield_now(),
-            false => std::thread::sleep(NAP.min(timeout - waited)),
+            false => std::thread::sleep(POLL_INTERVAL.min(timeout - waited)),
         }
     }
     OK

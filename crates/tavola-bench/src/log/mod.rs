@@ -48,7 +48,7 @@ const LEAD_NS: u64 = 2_000_000;
 /// Lines found in a pass, from which on the next begins at once: as `tavola log drain` does.
 const MANY: usize = 1000;
 /// How long a drain sleeps at most when it has found fewer: so it learns soon that all is over.
-const NAP: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// What a line of a log has room for.
 const MOST_TEXT: usize = 16_360;
 
@@ -409,7 +409,7 @@ fn carry(mut drain: LogDrain, file: File, is_over: &AtomicBool) -> Result<Carrie
             return Ok(Carried { lines, end_ns });
         }
         if found < MANY {
-            drain.wait(NAP);
+            drain.wait(POLL_INTERVAL);
         }
     }
 }

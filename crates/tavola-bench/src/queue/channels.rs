@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// Of the pool: those that no side has, on the way there, on the way back.
 pub(super) const QUEUES: [&str; 3] = ["free", "a2b", "b2a"];
 /// How long a side sleeps at most that nobody wakes.
-const NAP: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// One side's queues.
 pub(super) struct Pool {
@@ -76,7 +76,7 @@ impl Channel for Pool {
         run.numbers.resize(most, 0);
         let count = match waits {
             false => self.from.pop_many(&mut run.numbers)?,
-            true => self.from.pop_many_wait(&mut run.numbers, NAP)?,
+            true => self.from.pop_many_wait(&mut run.numbers, POLL_INTERVAL)?,
         };
         run.numbers.truncate(count);
         Ok(())

@@ -28,11 +28,11 @@ fn pages(region: &Region) -> Option<u32> {
 
 /// Returns how many pages are backed, or about to be.
 fn backed(region: &Region) -> u32 {
-    let holes = region.pool().hole_count.load(Ordering::Relaxed);
+    let unbacked = region.pool().unbacked_count.load(Ordering::Relaxed);
     let given_out = region
         .high_water()
         .saturating_sub(region.geometry().first_page);
-    given_out.saturating_sub(holes)
+    given_out.saturating_sub(unbacked)
 }
 
 /// Returns how many more pages may be backed.

@@ -3,11 +3,11 @@
 //!
 //! The entry of an extent names the participant that builds it, or says that it is complete. Its
 //! pages have the word `Extent(number)` from when the high-water mark rises above them. If the
-//! builder dies, the pages go back to the pool as holes ([`forget_extents_of`]). Entries and these
+//! builder dies, the pages go back to the pool unbacked ([`forget_extents_of`]). Entries and these
 //! words change under the pool's lock, except for the one store that publishes.
 
 use super::capacity::room;
-use super::pool::{FULL_SIZE, back_words, lock, push_hole, unused_from};
+use super::pool::{FULL_SIZE, back_words, lock, push_unbacked, unused_from};
 use crate::error::{Error, Result, corrupt};
 use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageRun, PageWord};
 use crate::lock::{Me, PoolLock, is_alive};
@@ -257,10 +257,10 @@ fn forget(region: &Region, me: Me, number: u32, builder: u32) -> Result<bool> {
         let Some((first, count)) = batch else {
             return Ok(true);
         };
-        // If the file system cannot punch, they are holes that still occupy memory.
+        // If the file system cannot punch, they are unbacked pages that still occupy memory.
         let _ = region.punch(u64::from(first) * PAGE, u64::from(count) * PAGE);
         let lock = lock(region, me)?;
-        (first..first + count).for_each(|page| push_hole(&lock, page));
+        (first..first + count).for_each(|page| push_unbacked(&lock, page));
     }
     Ok(false)
 }

@@ -77,7 +77,7 @@ pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;
 pub(crate) use uid::{
     announce, chunk_page, count_change, entry_of, forget_chunks, free_uid, give_empty_chunk,
-    has_empty_chunk, leads_to, link_chunk, make_hole, mark_use, next_hole, resolve_uid,
+    has_empty_chunk, leads_to, link_chunk, make_unbacked, mark_use, next_unbacked, resolve_uid,
     store as store_entry, take_uid, unused_for,
 };
 pub(crate) use write::{

@@ -1,5 +1,5 @@
-//! The page pool: pages that no shard owns. Free pages are backed by memory; holes are not, and
-//! unused pages never were.
+//! The page pool: pages that no shard owns. Free pages are backed by memory; unbacked ones are not,
+//! and unused pages never were.
 
 use super::capacity;
 use super::unraised::undo_unraised;
@@ -46,7 +46,7 @@ pub(crate) fn recompute_overhead(region: &Region, me: Me) -> Result<()> {
     Ok(())
 }
 
-/// Rebuilds the lists from the page words. A page that is neither free nor a hole stays with its
+/// Rebuilds the lists from the page words. A page that is neither free nor unbacked stays with its
 /// owner.
 pub(crate) fn rebuild(lock: &PoolLock<'_>) {
     undo_unraised(lock, None);
@@ -55,8 +55,8 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
         &pool.free_head,
         &pool.free_count,
         &pool.old_head,
-        &pool.hole_head,
-        &pool.hole_count,
+        &pool.unbacked_head,
+        &pool.unbacked_count,
         &pool.surplus_head,
         &pool.surplus_count,
     ];
@@ -67,7 +67,7 @@ pub(crate) fn rebuild(lock: &PoolLock<'_>) {
         let word = lock.region.page_word(page);
         match PageWord::decode(word.load(Ordering::Relaxed)) {
             PageWord::Free { since, .. } => push_free(lock, page, since),
-            PageWord::Hole { .. } => push_hole(lock, page),
+            PageWord::Unbacked { .. } => push_unbacked(lock, page),
             _ => {}
         }
     }
@@ -106,14 +106,14 @@ pub(super) fn push_free(lock: &PoolLock<'_>, page: u32, since: u32) {
     pool.free_count.add_owned(1);
 }
 
-pub(super) fn push_hole(lock: &PoolLock<'_>, page: u32) {
+pub(super) fn push_unbacked(lock: &PoolLock<'_>, page: u32) {
     let pool = lock.region.pool();
-    let next = list_head(lock, &pool.hole_head);
+    let next = list_head(lock, &pool.unbacked_head);
     lock.region
         .page_word(page)
-        .store(PageWord::Hole { next }.encode(), Ordering::Relaxed);
-    pool.hole_head.store(page, Ordering::Relaxed);
-    pool.hole_count.add_owned(1);
+        .store(PageWord::Unbacked { next }.encode(), Ordering::Relaxed);
+    pool.unbacked_head.store(page, Ordering::Relaxed);
+    pool.unbacked_count.add_owned(1);
 }
 
 /// Returns the first page of a list of free pages, its successor, and since when it is free.
@@ -241,10 +241,10 @@ pub(crate) fn provision(region: &Region, me: Me, want: u32) -> Result<()> {
         let (first, count) = claim(region, me, missing.clamp(STEP, RUN))?;
         let offset = u64::from(first) * PAGE;
         if let Err(why) = region.allocate(offset, u64::from(count) * PAGE) {
-            // What was backed already is given back: holes do not count as memory.
+            // What was backed already is given back: unbacked pages do not count as memory.
             let _ = region.punch(offset, u64::from(count) * PAGE);
             let lock = lock(region, me)?;
-            (first..first + count).for_each(|page| push_hole(&lock, page));
+            (first..first + count).for_each(|page| push_unbacked(&lock, page));
             return Err(no_room(why));
         }
         let lock = lock(region, me)?;
@@ -266,18 +266,18 @@ fn claim(region: &Region, me: Me, most: u32) -> Result<(u32, u32)> {
                 reason: FULL_CAPACITY,
             });
         }
-        let hole = pool.hole_head.load(Ordering::Relaxed);
-        if hole != 0 {
-            let word = region.is_page(hole).then(|| region.page_word(hole));
+        let unbacked = pool.unbacked_head.load(Ordering::Relaxed);
+        if unbacked != 0 {
+            let word = region.is_page(unbacked).then(|| region.page_word(unbacked));
             let state = word.map(|w| PageWord::decode(w.load(Ordering::Relaxed)));
-            let Some(PageWord::Hole { next }) = state else {
+            let Some(PageWord::Unbacked { next }) = state else {
                 rebuild(&lock);
                 continue;
             };
-            region.page_word(hole).store(claimed, Ordering::Relaxed);
-            pool.hole_head.store(next, Ordering::Relaxed);
-            pool.hole_count.sub_owned(1);
-            return Ok((hole, 1));
+            region.page_word(unbacked).store(claimed, Ordering::Relaxed);
+            pool.unbacked_head.store(next, Ordering::Relaxed);
+            pool.unbacked_count.sub_owned(1);
+            return Ok((unbacked, 1));
         }
         let first = unused_from(region);
         let count = most.min(room).min(region.limit().saturating_sub(first));
@@ -392,12 +392,12 @@ pub(crate) fn is_worth_giving_back(region: &Region) -> bool {
         return true;
     }
     let free = pool.free_count.load(Ordering::Relaxed);
-    let holes = pool.hole_count.load(Ordering::Relaxed);
+    let unbacked = pool.unbacked_count.load(Ordering::Relaxed);
     let given_out = region
         .high_water()
         .saturating_sub(region.geometry().first_page);
     let beside = pool.extent_pages.load(Ordering::Relaxed);
-    let in_use = [free, holes, beside]
+    let in_use = [free, unbacked, beside]
         .into_iter()
         .fold(given_out, u32::saturating_sub);
     free > in_use / KEEP_PART
@@ -418,7 +418,7 @@ pub(crate) fn give_back(region: &Region, me: Me, most: u32, all: bool) -> Result
         let punched = region.punch(u64::from(page) * PAGE, PAGE).is_ok();
         let lock = lock(region, me)?;
         if punched {
-            push_hole(&lock, page);
+            push_unbacked(&lock, page);
             given += PAGE;
         } else {
             // The file system cannot punch holes: the page stays backed, and counts as just freed.

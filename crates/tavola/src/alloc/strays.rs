@@ -1,14 +1,14 @@
 //! Pages without an owner: those that a dead participant claimed, and those that repair finds to be
-//! unreachable. They become holes, so that they do not occupy memory that is not counted.
+//! unreachable. They become unbacked, so that they do not occupy memory that is not counted.
 //!
 //! | step | others find | a survivor finds, if we die after it |
 //! |---|---|---|
 //! | pool lock: adjacent pages become `Claimed` by us | claimed pages | claims of a dead one |
 //! | *no lock:* they are punched | the same | the same |
-//! | pool lock: `Hole` | holes | holes |
+//! | pool lock: `Unbacked` | unbacked pages | unbacked pages |
 
 use super::extent::{Extents, forget_extents_of, mend};
-use super::pool::{lock, push_free, push_hole, rebuild};
+use super::pool::{lock, push_free, push_unbacked, rebuild};
 use super::{capacity, max_size};
 use crate::error::Result;
 use crate::layout::{PAGE, PageWord};
@@ -30,7 +30,7 @@ pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool>
         return Ok(false);
     }
     // It may have backed them already, or not punched them yet.
-    make_holes(region, me, |_, state| {
+    make_unbacked_pages(region, me, |_, state| {
         state == PageWord::Claimed { owner: dead }
     })?;
     let lock = lock(region, me)?;
@@ -44,9 +44,13 @@ pub(crate) fn release_claims(region: &Region, me: Me, dead: u32) -> Result<bool>
     Ok(true)
 }
 
-/// Makes holes of the pages for which `is_one` is true. Several processes may do so at once, as
-/// each page is claimed by one of them.
-fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -> Result<()> {
+/// Gives back the memory of the pages for which `is_one` is true. Several processes may do so at
+/// once, as each page is claimed by one of them.
+fn make_unbacked_pages(
+    region: &Region,
+    me: Me,
+    is_one: impl Fn(u32, PageWord) -> bool,
+) -> Result<()> {
     let mut first = region.geometry().first_page;
     loop {
         let taken = lock(region, me)?;
@@ -63,23 +67,23 @@ fn make_holes(region: &Region, me: Me, is_one: impl Fn(u32, PageWord) -> bool) -
         let claimed = PageWord::Claimed { owner: me.id() }.encode();
         (from..until).for_each(|page| region.page_word(page).store(claimed, Ordering::Relaxed));
         drop(taken);
-        // If the file system cannot punch, they are holes that still occupy memory.
+        // If the file system cannot punch, they are unbacked pages that still occupy memory.
         let _ = region.punch(u64::from(from) * PAGE, u64::from(until - from) * PAGE);
         let taken = lock(region, me)?;
-        (from..until).for_each(|page| push_hole(&taken, page));
+        (from..until).for_each(|page| push_unbacked(&taken, page));
         first = until;
     }
 }
 
-/// Makes holes, for repair, of the pages without an owner: those whose owner is dead, and those in
-/// a state that `is_stray` rejects. Returns how many extents were lost.
+/// Gives back, for repair, the memory of the pages without an owner: those whose owner is dead, and
+/// those in a state that `is_stray` rejects. Returns how many extents were lost.
 pub(crate) fn adopt_strays(
     region: &Region,
     me: Me,
     is_stray: impl Fn(PageWord) -> bool,
 ) -> Result<u64> {
     let lost = mend(&lock(region, me)?);
-    make_holes(region, me, |page, state| match state {
+    make_unbacked_pages(region, me, |page, state| match state {
         PageWord::Claimed { owner } | PageWord::Build { owner, .. } => !is_alive(region, owner, me),
         PageWord::Extent { number } => !Extents::of(region, me).has(number, page),
         other => is_stray(other),

@@ -10,7 +10,7 @@
 use super::{Item, Need, Step, Stop, corrupt, pool};
 use crate::error::Error;
 use crate::layout::{
-    Hint, PageWord, UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidLayout, UidPage, UidPlace,
+    Hint, PageWord, UID_ENTRIES, UID_FIRST, UID_UNBACKED, UidEntry, UidLayout, UidPage, UidPlace,
 };
 use crate::lock::ShardLock;
 use crate::region::Region;
@@ -196,8 +196,8 @@ pub(crate) fn free_uid(lock: &ShardLock<'_>, hint: Hint) {
 fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
     let (head, shard) = (lock.head, lock.number);
     let layout = layout_of(lock);
-    let hole = head.uid_hole.load(Ordering::Relaxed);
-    let chunk = hole.checked_sub(1).unwrap_or(layout.chunks());
+    let unbacked = head.uid_unbacked.load(Ordering::Relaxed);
+    let chunk = unbacked.checked_sub(1).unwrap_or(layout.chunks());
     if chunk >= 1 << lock.region.geometry().uid_dir_log2 {
         return Err(Stop::Fail(Error::Full { reason: NO_UIDS }));
     }
@@ -206,17 +206,17 @@ fn add_chunk(lock: &ShardLock<'_>) -> Step<u32> {
     }
     let dir_entry = lock.region.uid_dir(shard, chunk);
     let was = dir_entry.load(Ordering::Relaxed);
-    if hole != 0 && was & UID_HOLE == 0 {
+    if unbacked != 0 && was & UID_UNBACKED == 0 {
         return corrupt("the list of uid chunks");
     }
-    let next_hole = next_hole(was);
+    let next_unbacked = next_unbacked(was);
     let (page, _) = pool::take(lock.region, lock.me, PageWord::Uids { shard, chunk })?;
     free_entries(lock.region, page);
     // Pairs with the acquire load of the entry in `index::by_uid`: a reader sees the chunk's
     // entries.
     dir_entry.store(page, Ordering::Release);
-    if hole != 0 {
-        head.uid_hole.store(next_hole, Ordering::Relaxed);
+    if unbacked != 0 {
+        head.uid_unbacked.store(next_unbacked, Ordering::Relaxed);
     } else {
         count_change(lock, chunk + 1);
     }
@@ -239,9 +239,9 @@ fn free_entries(region: &Region, page: u32) {
 
 /// Returns one more than the number of the next chunk in the list of those that were given back, or
 /// 0 at its end.
-pub(crate) fn next_hole(entry: u32) -> u32 {
-    if entry & UID_HOLE != 0 {
-        entry & !UID_HOLE
+pub(crate) fn next_unbacked(entry: u32) -> u32 {
+    if entry & UID_UNBACKED != 0 {
+        entry & !UID_UNBACKED
     } else {
         0
     }
@@ -250,17 +250,17 @@ pub(crate) fn next_hole(entry: u32) -> u32 {
 /// Empties the lists of chunks, for recovery to rebuild them.
 pub(crate) fn forget_chunks(lock: &ShardLock<'_>) {
     lock.head.uid_partial.store(0, Ordering::Relaxed);
-    lock.head.uid_hole.store(0, Ordering::Relaxed);
+    lock.head.uid_unbacked.store(0, Ordering::Relaxed);
 }
 
 /// Makes a chunk one without a page.
-pub(crate) fn make_hole(lock: &ShardLock<'_>, chunk: u32) {
-    let next = lock.head.uid_hole.load(Ordering::Relaxed);
+pub(crate) fn make_unbacked(lock: &ShardLock<'_>, chunk: u32) {
+    let next = lock.head.uid_unbacked.load(Ordering::Relaxed);
     let entry = lock.region.uid_dir(lock.number, chunk);
     // A reader that sees this finds no chunk there. A reader that has found the old page rejects
     // what it read, as the layout word rises next.
-    entry.store(UID_HOLE | next, Ordering::Relaxed);
-    lock.head.uid_hole.store(chunk + 1, Ordering::Relaxed);
+    entry.store(UID_UNBACKED | next, Ordering::Relaxed);
+    lock.head.uid_unbacked.store(chunk + 1, Ordering::Relaxed);
 }
 
 /// Returns whether no entry of a chunk is in use: its counter alone may be wrong.
@@ -277,7 +277,7 @@ fn is_empty(region: &Region, page: u32) -> bool {
 /// Gives back a chunk of which no uid is in use.
 fn give_chunk(lock: &ShardLock<'_>, chunk: u32, page: u32) {
     unlink_chunk(lock, chunk, lock.region.uid_page(page));
-    make_hole(lock, chunk);
+    make_unbacked(lock, chunk);
     // Before the page's bytes mean something else (UID-2).
     count_change(lock, layout_of(lock).chunks());
     pool::give(lock.region, lock.me, &[page]);

@@ -9,7 +9,7 @@ use super::effort::Effort;
 use crate::alloc::{
     Chain, Need, find_orphans, free_orphans, give_back, provision, recompute_overhead,
 };
-use crate::error::{Error, Result, corrupt};
+use crate::error::{Error, Result};
 use crate::index::locate::{SweepSize, allocate_directory, note_directory};
 use crate::layout::large_split;
 use crate::lock::Me;
@@ -39,8 +39,7 @@ impl Core {
                 self.back_outside_pages(me, u64::from(UID_DIRECTORY_STEP) * 4, back)
             }
             Need::Journal { bytes } => self.make_room_in_journal(me, bytes),
-            // The caller that sends pieces sends them again.
-            Need::Pieces => corrupt("the journal"),
+            Need::Pieces => unreachable!("who sends pieces sends them again"),
         }
     }
 

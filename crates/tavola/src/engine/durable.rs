@@ -116,7 +116,7 @@ impl Core {
                     Err(Stop::Need(Need::Journal { bytes })) => {
                         self.make_room_in_journal(me, bytes)?;
                     }
-                    Err(Stop::Need(_)) => return corrupt("the journal"),
+                    Err(Stop::Need(_)) => unreachable!("a piece needs no pages"),
                     Err(Stop::Fail(error)) => return Err(error),
                 }
             };

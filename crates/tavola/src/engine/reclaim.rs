@@ -170,8 +170,8 @@ impl Core {
         let region = self.region();
         let counts = || {
             let pool = region.pool();
-            let holes = pool.hole_count.load(Ordering::Relaxed);
-            (holes, pool.overhead.load(Ordering::Relaxed))
+            let unbacked = pool.unbacked_count.load(Ordering::Relaxed);
+            (unbacked, pool.overhead.load(Ordering::Relaxed))
         };
         let before = counts();
         rebuild_pool(&lock_pool(region, me)?);

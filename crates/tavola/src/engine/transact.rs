@@ -300,7 +300,7 @@ fn end_step<T>(step: Step<T>) -> Result<T> {
     match step {
         Ok(done) => Ok(done),
         Err(Stop::Fail(error)) => Err(error),
-        Err(Stop::Need(_)) => corrupt("a key of a transaction"),
+        Err(Stop::Need(_)) => unreachable!("what frees or reads lacks nothing"),
     }
 }
 

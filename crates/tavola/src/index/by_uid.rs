@@ -19,7 +19,7 @@ use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
 use crate::error::{Result, corrupt};
-use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_HOLE};
+use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_UNBACKED};
 use crate::layout::{UidEntry, UidLayout};
 use crate::lock::ShardLock;
 use crate::region::{Pinned, Region};
@@ -219,7 +219,7 @@ impl<'a> UidView<'a> {
             if head.uid_layout.load(Ordering::Relaxed) != layout.0 {
                 continue;
             }
-            return match page & UID_HOLE {
+            return match page & UID_UNBACKED {
                 0 => corrupt("a uid directory"),
                 _ => Ok(None),
             };

@@ -239,7 +239,7 @@ fn judge(
         _ if matches!(kind, Evictable::Unread | Evictable::Any | Evictable::All) => None,
         (false, true, _) => Some(PROTECTED),
         (false, false, false) => Some(AGAIN),
-        (true, visited, true) => Some(if visited {
+        (true, accessed, true) => Some(if accessed {
             PROTECTED | ACCESSED
         } else {
             PROTECTED

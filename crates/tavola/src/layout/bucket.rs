@@ -15,12 +15,12 @@
 //!
 //! | state | bits 2, 1, 0 | a read makes it | its kind's hand makes it |
 //! |---|---|---|---|
-//! | probationary key | 000 | visited | spared |
-//! | probationary key, spared | 010 | visited | a ghost |
-//! | probationary key, visited | 0x1 | | protected |
-//! | protected | 100 | visited | nothing: it is evicted |
-//! | protected, visited | 101 | visited twice | protected |
-//! | protected, visited twice | 111 | | visited |
+//! | probationary key | 000 | accessed | spared |
+//! | probationary key, spared | 010 | accessed | a ghost |
+//! | probationary key, accessed | 0x1 | | protected |
+//! | protected | 100 | accessed | nothing: it is evicted |
+//! | protected, accessed | 101 | accessed twice | protected |
+//! | protected, accessed twice | 111 | | accessed |
 
 use super::{PAGE, assert_layout};
 use crate::sync::{Ordering, W32, W64};

@@ -84,7 +84,7 @@ pub(crate) use superblock::{
 };
 pub(crate) use timing::{BINS, TIMINGS, Timing, bin_end_ns, count_time};
 pub use uid::Hint;
-pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_HOLE, UidEntry, UidPage, UidPlace};
+pub(crate) use uid::{UID_ENTRIES, UID_FIRST, UID_UNBACKED, UidEntry, UidPage, UidPlace};
 pub(crate) use watch::{WATCHES, WATCHES_BACKED, WatchRecord};
 
 /// Bytes of a page: one segment, one slab, or a piece of a large item.

@@ -5,9 +5,9 @@
 //! | state | written by | next state |
 //! |---|---|---|
 //! | `Unused` (0) | no process: pages past the high-water mark | `Claimed`, `Extent` |
-//! | `Claimed(owner)` | a participant that backs or punches the page | `Free`, `Hole` |
+//! | `Claimed(owner)` | a participant that backs or punches the page | `Free`, `Unbacked` |
 //! | `Free(since, next)` | the pool's lock holder; backed | `Build`, `Slab`, `Segment`, `Claimed` |
-//! | `Hole(next)` | the pool's lock holder; not backed | `Claimed` |
+//! | `Unbacked(next)` | the pool's lock holder; not backed | `Claimed` |
 //! | `Build(owner, next)` | the participant that writes a large item | `Large`, `Free` |
 //! | `Large(shard, next)` | the shard's lock holder | `Free` |
 //! | `Slab(shard, class)` | the shard's lock holder | `Free` |
@@ -18,7 +18,7 @@
 //! ```text
 //! Claimed   state 4 | - 29            | owner 31
 //! Free      state 4 | next 29         | since 31
-//! Hole      state 4 | next 29         | -
+//! Unbacked  state 4 | next 29         | -
 //! Build     state 4 | next 29         | owner 31
 //! Large     state 4 | next 29         | shard 12 | mark 1 | first 18
 //! Slab      state 4 | class 8 | - 21  | shard 12
@@ -44,7 +44,7 @@ pub(crate) enum PageWord {
         next: u32,
         since: u32,
     },
-    Hole {
+    Unbacked {
         next: u32,
     },
     Build {
@@ -88,7 +88,7 @@ pub(crate) const FIRST_MASK: u32 = (1 << 18) - 1;
 
 const CLAIMED: u64 = 1;
 const FREE: u64 = 2;
-const HOLE: u64 = 3;
+const UNBACKED: u64 = 3;
 const BUILD: u64 = 4;
 const LARGE: u64 = 5;
 const SLAB: u64 = 6;
@@ -109,7 +109,7 @@ impl PageWord {
             Self::Unused => 0,
             Self::Claimed { owner } => pack(CLAIMED, 0, owner),
             Self::Free { next, since } => pack(FREE, next, since & HIGH_MASK as u32),
-            Self::Hole { next } => pack(HOLE, next, 0),
+            Self::Unbacked { next } => pack(UNBACKED, next, 0),
             Self::Build { next, owner } => pack(BUILD, next, owner),
             Self::Large {
                 next,
@@ -146,7 +146,7 @@ impl PageWord {
             0 if word == 0 => Self::Unused,
             CLAIMED => Self::Claimed { owner: high },
             FREE => Self::Free { next, since: high },
-            HOLE => Self::Hole { next },
+            UNBACKED => Self::Unbacked { next },
             BUILD => Self::Build { next, owner: high },
             LARGE => Self::Large {
                 next,
@@ -182,7 +182,7 @@ mod tests {
                 next: top,
                 since: 77,
             },
-            PageWord::Hole { next: top },
+            PageWord::Unbacked { next: top },
             PageWord::Build {
                 next: top,
                 owner: HIGH_MASK as u32,

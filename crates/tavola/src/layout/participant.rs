@@ -18,7 +18,7 @@ pub(crate) struct Participant {
     pub(crate) pid: W32,
     /// A dead participant whose slot this one took over and whose resources are not reclaimed yet;
     /// 0: none.
-    pub(crate) estate: W32,
+    pub(crate) predecessor: W32,
     /// Start of the process in clock ticks since boot.
     pub(crate) start_time: W64,
     /// Inode of its pid namespace.
@@ -47,7 +47,7 @@ pub(crate) struct Participant {
     pub(crate) file_born: W32,
 }
 assert_layout!(Participant, size 128, {
-    generation: 0, state: 4, pid: 8, estate: 12, start_time: 16, pid_ns: 24, time_ns: 32,
+    generation: 0, state: 4, pid: 8, predecessor: 12, start_time: 16, pid_ns: 24, time_ns: 32,
     attached: 40, connections: 48, accepted: 56, hits: 64, misses: 72, sets: 80, removes: 88,
     pins: 96, file_ino: 120, file_born: 124,
 });

@@ -56,7 +56,7 @@ pub(crate) struct ShardHead {
     /// The number, plus 1, of the first chunk with a free entry; 0: none.
     pub(crate) uid_partial: W32,
     /// The number, plus 1, of the first chunk that was given back; 0: none.
-    pub(crate) uid_hole: W32,
+    pub(crate) uid_unbacked: W32,
     /// Entries of the uid directory that are backed by memory.
     pub(crate) uid_backed: W32,
     /// [`SweepWord`]: where the search for expired keys continues.
@@ -101,7 +101,7 @@ assert_layout!(ShardHead, size 1536, {
     recoveries: 580,
     items: 584, payload: 592, moves: 600, segments: 604, changes: 608,
     source: 616, source_block: 620, in_place: 624, classes: 632, levels: 1280, uids: 1376,
-    uid_births: 1384, uid_partial: 1388, uid_hole: 1392, uid_backed: 1396, sweep: 1400,
+    uid_births: 1384, uid_partial: 1388, uid_unbacked: 1392, uid_backed: 1396, sweep: 1400,
     sweep_moves: 1408, tags: 1412, expired: 1416, probationary: 1424, new_hand: 1432,
     old_hand: 1440, epoch: 1448, epoch_left: 1452, evicted_new: 1456, evicted_old: 1464,
     ghost_hits: 1472, dir_backed: 1480, shrink_cursor: 1484, versions: 1488, lease_ends: 1496,

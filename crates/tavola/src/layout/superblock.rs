@@ -129,9 +129,9 @@ pub(crate) struct Pool {
     /// How many of these there are, including those set apart (`old_head`, `surplus_head`).
     pub(crate) free_count: W32,
     /// The first free page that is not backed; 0: none.
-    pub(crate) hole_head: W32,
+    pub(crate) unbacked_head: W32,
     /// How many of these there are.
-    pub(crate) hole_count: W32,
+    pub(crate) unbacked_count: W32,
     /// How many page words are backed by memory.
     pub(crate) backed_words: W32,
     /// The first of the free pages that were set apart to be given back to the system; 0: none.
@@ -158,7 +158,7 @@ pub(crate) struct Pool {
     reserved_line: [W64; 5],
 }
 assert_layout!(Pool, size 192, {
-    lock: 0, free_head: 4, free_count: 8, hole_head: 12, hole_count: 16, backed_words: 20,
+    lock: 0, free_head: 4, free_count: 8, unbacked_head: 12, unbacked_count: 16, backed_words: 20,
     old_head: 24, extent_pages: 28, capacity: 32, overhead: 40, surplus_head: 48, surplus_count: 52,
     reserved: 56, high_water: 128, reserved_word: 132,
     limit: 136, max_size: 144, reserved_line: 152,

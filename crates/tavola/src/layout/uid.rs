@@ -35,7 +35,7 @@ const ENTRY_BITS: u32 = UID_ENTRIES.ilog2();
 
 /// Set in a directory entry whose chunk was given back. The other bits are the number, plus 1, of
 /// the chunk that was given back before it; 0: none.
-pub(crate) const UID_HOLE: u32 = 1 << 31;
+pub(crate) const UID_UNBACKED: u32 = 1 << 31;
 
 /// The head of a chunk. All of it is derived.
 #[repr(C)]

@@ -197,7 +197,7 @@ fn try_slot(
             if !sys::file::try_lock_byte(fd, lock_byte(slot))? {
                 return Ok(None);
             }
-            let has_resources = p.estate.load(Ordering::Relaxed) != 0;
+            let has_resources = p.predecessor.load(Ordering::Relaxed) != 0;
             if p.state.load(Ordering::Acquire) != state || has_resources {
                 sys::file::unlock_byte(fd, lock_byte(slot))?;
                 return Ok(None);
@@ -216,7 +216,7 @@ fn try_slot(
         note_copy(region, slot);
         // Before the generation: if we die, a survivor must find the resources of both
         // participants.
-        p.estate.store(before, Ordering::Release);
+        p.predecessor.store(before, Ordering::Release);
     }
     let generation = match p.generation.load(Ordering::Relaxed).wrapping_add(1) {
         g if (1..GENERATIONS).contains(&g) => g,
@@ -441,7 +441,7 @@ pub(crate) fn next_member(region: &Region, slot: u32) -> (Option<Member>, u32) {
 pub(crate) fn resources_of(region: &Region, id: u32) -> u32 {
     region
         .participant(id & SLOT_MASK)
-        .estate
+        .predecessor
         .load(Ordering::Acquire)
 }
 
@@ -449,6 +449,6 @@ pub(crate) fn resources_of(region: &Region, id: u32) -> u32 {
 pub(crate) fn clear_resources(region: &Region, id: u32) {
     region
         .participant(id & SLOT_MASK)
-        .estate
+        .predecessor
         .store(0, Ordering::Release);
 }

@@ -12,7 +12,7 @@ use crate::sync::Ordering;
 use std::time::Duration;
 
 /// The longest that an idle drain or a waiting writer sleeps before it checks by itself.
-const NAP: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Makes the participant the drain. Returns `Err` with the present drain if that one lives.
 pub(crate) fn begin_drain(ring: &LogRing<'_>, me: Me) -> Result<(), u32> {
@@ -130,16 +130,17 @@ impl LogRing<'_> {
         self.head.reported_dropped.store(dropped, Ordering::Relaxed);
     }
 
-    /// Sleeps until a sheet is taken, for at most `limit` and `NAP`.
+    /// Sleeps until a sheet is taken, for at most `limit` and `POLL_INTERVAL`.
     pub(crate) fn idle(&self, limit: Duration) {
         let calls = self.head.calls.load(Ordering::Relaxed);
         self.head.is_idle.store(1, Ordering::Relaxed);
-        sleep(&self.head.calls, calls, limit.min(NAP));
+        sleep(&self.head.calls, calls, limit.min(POLL_INTERVAL));
         self.head.is_idle.store(0, Ordering::Relaxed);
     }
 
-    /// Sleeps until the drain has dealt with something since `passes` was read, for at most `NAP`.
+    /// Sleeps until the drain has dealt with something since `passes` was read, for at most
+    /// `POLL_INTERVAL`.
     pub(crate) fn wait_for_drain(&self, passes: u32) {
-        sleep(&self.head.passes, passes, NAP);
+        sleep(&self.head.passes, passes, POLL_INTERVAL);
     }
 }

@@ -3,7 +3,7 @@
 //! A death is a panic right after a store (`sync::model::outlives`). Locks are left as a panic
 //! leaves them, so a thread that waits for one takes it over as from a dead process.
 
-use super::growth::{crowd, fill, segments, split_and_thin, tend};
+use super::growth::{crowd, fill, maintain, segments, split_and_thin};
 use super::moves::Crowd;
 use super::{
     Key, Observer, Table, WORDS, Write, beside, explore_until, keys_between, never_missing,
@@ -219,7 +219,7 @@ fn in_moving_items_with_uids() {
             uids::sparse(t);
             *result.lock().unwrap() = uids::about_to_move(t);
         },
-        |t| tend()(t),
+        |t| maintain()(t),
         move || vec![uids::all_keys_and_uids_agree(moved.lock().unwrap().clone())],
     );
 }
@@ -392,7 +392,7 @@ fn in_a_merge() {
     dying(
         400,
         move |t| split_and_thin(t, &keys, &left),
-        |t| tend()(t),
+        |t| maintain()(t),
         move || vec![never_missing(present.clone()), scan_meets(&present)],
     );
 }

@@ -88,7 +88,7 @@ fn a_split_that_leaves_the_depth_loses_nothing() {
 }
 
 /// One step of the housekeeping that writes do from time to time.
-pub(super) fn tend() -> Write {
+pub(super) fn maintain() -> Write {
     Box::new(|t| {
         let me = writer(t);
         for _ in 0..2 {
@@ -114,7 +114,7 @@ fn a_merge_loses_nothing_to_readers() {
         let table = table(|t| split_and_thin(t, &keys, left));
         let before = segments(&table);
         let watched = of_both_halves(&table, left);
-        beside(&table, vec![tend()], vec![never_missing(watched)]);
+        beside(&table, vec![maintain()], vec![never_missing(watched)]);
         // Unless the turn of tending came in the middle of the filling.
         assert!(segments(&table) < before.max(2));
     });
@@ -126,7 +126,7 @@ fn a_merge_loses_nothing_to_walks() {
     explore(1000, move || {
         let left = &keys[..10];
         let table = table(|t| split_and_thin(t, &keys, left));
-        beside(&table, vec![tend()], vec![scan_meets(left)]);
+        beside(&table, vec![maintain()], vec![scan_meets(left)]);
     });
 }
 
@@ -138,7 +138,7 @@ fn the_page_of_a_merged_segment_is_used_again() {
         let left = &keys[..10];
         let table = table(|t| split_and_thin(t, &keys, left));
         let write: Write = Box::new(|t| {
-            tend()(t);
+            maintain()(t);
             // As large as a page, and empty slots to a reader that still takes it for a segment.
             t.set(b"large", [0; 16_000]).unwrap();
         });
@@ -156,7 +156,7 @@ fn a_merge_that_finds_no_room_loses_nothing() {
         let watched = of_both_halves(&table, &keys);
         beside(
             &table,
-            vec![tend()],
+            vec![maintain()],
             vec![never_missing(watched), scan_meets(&keys)],
         );
         assert_eq!(segments(&table), before);
@@ -176,7 +176,7 @@ fn splits_and_merges_beside_writers() {
         let grow: Write = Box::new(move |t| fill(t, &others));
         beside(
             &table,
-            vec![tend(), rewrite, grow],
+            vec![maintain(), rewrite, grow],
             vec![never_missing(watched)],
         );
     });
@@ -233,7 +233,7 @@ fn a_root_goes_and_comes() {
                 super::version_of(&found);
             }
         });
-        beside(&table, vec![come_and_go, tend()], vec![observe]);
+        beside(&table, vec![come_and_go, maintain()], vec![observe]);
         super::quietly(|| assert_eq!(super::version(&table, &key), 3));
     });
 }

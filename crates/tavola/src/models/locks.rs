@@ -1,4 +1,5 @@
-//! The lock word: one thread at a time, no wake that is lost, and one taker after a death.
+//! The lock word: one thread at a time, no wake that is lost, and one thread that takes it over
+//! after a death.
 
 use super::{explore, region, table, thread, writer};
 use crate::alloc::lock_pool;

@@ -148,7 +148,8 @@ fn two_makers_die() {
     });
 }
 
-/// Two threads may settle an estate at once, and then a pool is made in its place.
+/// Two threads may reclaim what a dead participant had at once, and then a pool is made in its
+/// place.
 #[test]
 fn what_a_dead_maker_left_goes_back_once() {
     for reclaimers in 1..3 {

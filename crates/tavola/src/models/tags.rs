@@ -3,7 +3,7 @@
 #[cfg(feature = "shuttle")]
 use super::deaths::dying;
 use super::expiry::{KEY, goes, search_home, searched_keys};
-use super::growth::tend;
+use super::growth::maintain;
 use super::uids::item_of;
 use super::{Key, Observer, Table, Write, beside, explore, never_missing, quietly, region, table};
 use super::{value, version_of};
@@ -104,7 +104,11 @@ fn a_key_is_there_while_its_tags_are_moved() {
             let found = t.get(KEY).unwrap();
             version_of(&found.expect("a key that is there throughout"));
         });
-        beside(&table, vec![tend()], vec![observe, never_missing([KEY])]);
+        beside(
+            &table,
+            vec![maintain()],
+            vec![observe, never_missing([KEY])],
+        );
         quietly(|| assert_ne!(places(&table), before, "none was moved"));
     });
 }

@@ -1,6 +1,6 @@
 //! Reading by uid beside reading by key, while values, keys and uids change.
 
-use super::growth::tend;
+use super::growth::maintain;
 use super::{Key, Observer, Table, WORDS, Write, beside, explore, quietly, region, set, table};
 use super::{value, version_of};
 use crate::alloc::entry_of;
@@ -194,7 +194,7 @@ fn an_item_that_is_moved_is_found_by_its_uid() {
             all_keys_and_uids_agree(keys.clone()),
             all_keys_and_uids_agree(keys.clone()),
         ];
-        beside(&table, vec![tend(), write], observers);
+        beside(&table, vec![maintain(), write], observers);
         quietly(|| {
             let moved = |((_, hint), from): (&(Key, Hint), &u64)| item_of(&table, *hint) != *from;
             assert!(keys.iter().zip(&before).all(moved));

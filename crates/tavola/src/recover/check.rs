@@ -47,11 +47,11 @@ pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckRepo
     let me = me.unwrap_or(Me::NOBODY);
     let extents = Extents::of(region, me);
     let mut extent_pages = 0;
-    let (mut free, mut holes) = (0, 0);
+    let (mut free, mut unbacked) = (0, 0);
     for page in region.geometry().first_page..region.high_water() {
         match PageWord::decode(region.page_word(page).load(Ordering::Relaxed)) {
             PageWord::Free { .. } => free += 1,
-            PageWord::Hole { .. } => holes += 1,
+            PageWord::Unbacked { .. } => unbacked += 1,
             PageWord::Claimed { owner } | PageWord::Build { owner, .. } => report
                 .expect(is_alive(region, owner, me), || {
                     format!("page {page} belongs to a participant that no longer exists")
@@ -92,7 +92,12 @@ pub(crate) fn check_pool(region: &Region, me: Option<Me>, report: &mut CheckRepo
             &[&pool.surplus_head][..],
             &pool.surplus_count,
         ),
-        ("unbacked", holes, &[&pool.hole_head][..], &pool.hole_count),
+        (
+            "unbacked",
+            unbacked,
+            &[&pool.unbacked_head][..],
+            &pool.unbacked_count,
+        ),
     ];
     for (name, found, heads, count) in lists {
         let len = |head: &&W32| list_len(region, head.load(Ordering::Relaxed), found);
@@ -112,7 +117,7 @@ fn list_len(region: &Region, head: u32, most: u32) -> u32 {
     while region.is_page(page) && len <= most {
         let word = region.page_word(page).load(Ordering::Relaxed);
         match PageWord::decode(word) {
-            PageWord::Free { next, .. } | PageWord::Hole { next } => page = next,
+            PageWord::Free { next, .. } | PageWord::Unbacked { next } => page = next,
             _ => return len,
         }
         len += 1;

@@ -8,8 +8,8 @@
 
 use super::report::CheckReport;
 use crate::alloc::{
-    Item, chunk_page, count_change, entry_of, forget_chunks, link_chunk, make_hole, next_hole,
-    resolve_uid, store_entry,
+    Item, chunk_page, count_change, entry_of, forget_chunks, link_chunk, make_unbacked,
+    next_unbacked, resolve_uid, store_entry,
 };
 use crate::layout::{UID_ENTRIES, UID_FIRST, UidEntry, UidLayout};
 use crate::lock::ShardLock;
@@ -73,7 +73,7 @@ pub(super) fn resolve(lock: &ShardLock<'_>) {
     // From the last to the first, so that the lowest chunk is the first of the list.
     for chunk in (0..chunks).rev() {
         let Some(page) = chunk_page(lock.region, lock.number, chunk) else {
-            make_hole(lock, chunk);
+            make_unbacked(lock, chunk);
             continue;
         };
         let head = lock.region.uid_page(page);
@@ -95,7 +95,7 @@ pub(super) fn resolve(lock: &ShardLock<'_>) {
         head.free.store(free, Ordering::Relaxed);
         if used == 0 {
             // Nothing leads to its page now, and `resolve_all` gives it to the pool.
-            make_hole(lock, chunk);
+            make_unbacked(lock, chunk);
         } else if free != 0 {
             link_chunk(lock, chunk, head);
         }
@@ -120,10 +120,10 @@ pub(super) fn is_own(region: &Region, shard: u32, item: &Item<'_>) -> Option<boo
 /// that the shard's items have.
 pub(super) fn check(region: &Region, shard: u32, reached: u64, report: &mut CheckReport) -> u64 {
     let head = region.shard(shard);
-    let (mut uids, mut pages, mut partial, mut holes) = (0, 0, 0, 0);
+    let (mut uids, mut pages, mut partial, mut unbacked) = (0, 0, 0, 0);
     for chunk in 0..chunks(region, shard) {
         let Some(page) = chunk_page(region, shard, chunk) else {
-            holes += 1;
+            unbacked += 1;
             continue;
         };
         pages += 1;
@@ -160,13 +160,17 @@ pub(super) fn check(region: &Region, shard: u32, reached: u64, report: &mut Chec
     report.expect(listed == partial, || {
         format!("shard {shard}: {partial} uid chunks have free uids, the list has {listed}")
     });
-    let listed = list_len(head.uid_hole.load(Ordering::Relaxed), holes, |chunk| {
-        Some(next_hole(
-            region.uid_dir(shard, chunk).load(Ordering::Relaxed),
-        ))
-    });
-    report.expect(listed == holes, || {
-        format!("shard {shard}: {holes} uid chunks were given back, the list has {listed}")
+    let listed = list_len(
+        head.uid_unbacked.load(Ordering::Relaxed),
+        unbacked,
+        |chunk| {
+            Some(next_unbacked(
+                region.uid_dir(shard, chunk).load(Ordering::Relaxed),
+            ))
+        },
+    );
+    report.expect(listed == unbacked, || {
+        format!("shard {shard}: {unbacked} uid chunks were given back, the list has {listed}")
     });
     pages
 }

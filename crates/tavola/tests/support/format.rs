@@ -74,7 +74,7 @@ const WATCH_RECORDS: u64 = 9 * 64;
 
 /// What a page word says, in its low four bits.
 pub const FREE: u64 = 2;
-pub const HOLE: u64 = 3;
+pub const UNBACKED: u64 = 3;
 pub const LARGE: u64 = 5;
 pub const SLAB: u64 = 6;
 pub const SEGMENT: u64 = 7;

@@ -101,6 +101,14 @@ struct Asking<'a> {
 /// What a caller gets, and the flags of the value in it, or 0.
 type Outcome = (Leased, u32);
 
+/// What a read of the key finds.
+enum Found {
+    /// The result: the value need not be computed.
+    Fresh(Outcome),
+    Stale(ExistingValue),
+    Missing,
+}
+
 /// The number of a record, and its contents.
 type RecordContent = Option<(u32, LeaseView)>;
 
@@ -111,8 +119,9 @@ impl Asking<'_> {
             // The time is read before the key, see `Item::is_expired`.
             let now = self.core.region().now_ms();
             let there = match self.read(now)? {
-                Ok(there) => there,
-                Err(fresh) => return Ok(fresh),
+                Found::Fresh(outcome) => return Ok(outcome),
+                Found::Stale(there) => Some(there),
+                Found::Missing => None,
             };
             let record = record_of(self.core.region(), self.named, now);
             let seen = (
@@ -130,25 +139,24 @@ impl Asking<'_> {
         }
     }
 
-    /// Reads the key. Returns `Err` with the result if it need not be computed; otherwise the stale
-    /// value, or `None` if it is missing.
-    fn read(&self, now_ms: u64) -> Result<std::result::Result<Option<ExistingValue>, Outcome>> {
+    /// Reads the key.
+    fn read(&self, now_ms: u64) -> Result<Found> {
         let mut found = Stamped::of(Value::default());
         let (key, hash) = (self.named.key, self.named.hash);
         if !self.core.read(key, hash, &mut found)? {
-            return Ok(Ok(None));
+            return Ok(Found::Missing);
         }
         let fresh_ms = self.options.fresh_ms(&found.shown, now_ms);
         let (value, is_fresh) = (found.value.into_vec(), fresh_ms > 0);
         if is_fresh && !self.options.is_early(&found.shown, fresh_ms) {
-            return Ok(Err((Leased::Hit(value), found.shown.client)));
+            return Ok(Found::Fresh((Leased::Hit(value), found.shown.client)));
         }
-        Ok(Ok(Some(ExistingValue {
+        Ok(Found::Stale(ExistingValue {
             value,
             flags: found.shown.client,
             expiry_ms: found.shown.expiry_ms,
             is_fresh,
-        })))
+        }))
     }
 
     fn lives(&self, owner: u32) -> bool {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The longest that a waiter sleeps before it checks the queue by itself: if a pusher is killed
 /// before it wakes the waiters, they are delayed by this much.
-const NAP: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The pause between two checks while a pusher holds the lock, as it may be stopped.
 const PAUSE: Duration = Duration::from_millis(if cfg!(feature = "shuttle") { 0 } else { 1 });
 /// How often to check an empty queue before sleeping, which takes some microseconds.
@@ -207,7 +207,7 @@ impl Queue {
             Announced::There => {}
             Announced::Until(pushes) => {
                 wait.has_slept = true;
-                sleep(&ends.head.pushes, pushes, left.min(NAP));
+                sleep(&ends.head.pushes, pushes, left.min(POLL_INTERVAL));
             }
             Announced::NotNow => std::thread::sleep(left.min(PAUSE)),
         }
@@ -250,7 +250,7 @@ impl Wait {
     fn left(&self) -> Duration {
         match self.until {
             Some(until) => until.saturating_duration_since(Instant::now()),
-            None => NAP,
+            None => POLL_INTERVAL,
         }
     }
 }
