@@ -13,9 +13,10 @@ use TavolaTest;
 
 my @modules = qw(
     Tavola Tavola::Transaction Tavola::Queue Tavola::Log Tavola::Error Tavola::FastMmap
-    Tavola::Memcached Tavola::Depot Tavola::CDB CHI::Driver::Tavola
+    Tavola::Memcached Tavola::Depot Tavola::CDB CHI::Driver::Tavola Log::Any::Adapter::Tavola
 );
 my $has_chi = eval { require CHI; 1 };
+my $has_log_any = eval { require Log::Any; 1 };
 
 # Returns the text of a file of documentation.
 sub text_of {
@@ -86,11 +87,13 @@ sub run_page {
 
 for my $module (@modules) {
     my $file = 'lib/' . $module =~ s{::}{/}gr . '.pod';
+    my $lacks = $module =~ /\ACHI/ && !$has_chi ? 'CHI'
+        : $module =~ /\ALog/ && !$has_log_any ? 'Log::Any' : undef;
     subtest "$module: examples" => sub {
-        plan skip_all => 'CHI is not installed' if $module =~ /CHI/ && !$has_chi;
+        plan skip_all => "$lacks is not installed" if $lacks;
         run_page($file);
     };
-    next if $module =~ /CHI/ && !$has_chi;
+    next if $lacks;
     subtest "$module: every call has a section with an example" => sub {
         my $text = text_of($file);
         my %section = sections_of($text);
@@ -99,14 +102,14 @@ for my $module (@modules) {
         no strict 'refs';
         my @calls = grep { defined &{"${module}::$_"} && /\A[a-z]/ } sort keys %{"${module}::"};
         # What was imported is not a call of the module.
-        my $imported = 'import|bootstrap|has|extends|with|before|after|around|isa|blessed|confess';
+        my $imported = 'import|bootstrap|has|extends|with|before|after|around|isa|blessed|confess|weaken';
         @calls = grep { !/\A(?:$imported)\z/ } @calls;
         @calls = grep { $_ ne 'new' } @calls if $module =~ /CHI/;
         for my $call (@calls) {
             my $section = $section{$call};
             ok($section, "$call: has a section") or next;
-            # What only CHI calls is shown by no example.
-            next if $section->{part} eq 'DRIVER INTERFACE';
+            # What only CHI or Log::Any calls is shown by no example.
+            next if $section->{part} =~ / INTERFACE\z/;
             ok($section->{has_code} && $code =~ /(?:->|::)\Q$call\E\b/, "$call: has an example");
         }
         my @stale = grep { !/ / && !$module->can($_) }
