@@ -7,10 +7,11 @@ use Tavola\Table;
 [, $tableName, $queueName, $journalPath, $stopPath] = $argv;
 $table = Table::open($tableName);
 $jobs = Queue::open($queueName);
-$journal = fopen($journalPath, 'a');
-stream_set_write_buffer($journal, 0);
 $table->set('text of php', 'grüße');
 $table->set('list of php', [1, 'zwei', null]);
+$jobs->push('grüße of php', null);
+$journal = fopen($journalPath, 'a');
+stream_set_write_buffer($journal, 0);
 while (true) {
     clearstatcache();
     if (file_exists($stopPath)) {

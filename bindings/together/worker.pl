@@ -9,9 +9,10 @@ use Tavola::Queue;
 my ($table_name, $queue_name, $journal_path, $stop_path) = @ARGV;
 my $table = Tavola->open($table_name);
 my $jobs  = Tavola::Queue->open($queue_name);
-sysopen my $journal, $journal_path, O_WRONLY | O_CREAT | O_APPEND or die "$journal_path: $!";
 $table->set('text of perl', 'grüße');
 $table->set('list of perl', [1, 'zwei', undef]);
+$jobs->push('grüße of perl', 30);
+sysopen my $journal, $journal_path, O_WRONLY | O_CREAT | O_APPEND or die "$journal_path: $!";
 until (-e $stop_path) {
     $table->incr('count');
     syswrite $journal, "1\n";
