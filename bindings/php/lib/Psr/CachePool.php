@@ -4,7 +4,7 @@ namespace Tavola\Psr;
 
 use Psr\Cache\CacheItemInterface;
 use Psr\Cache\CacheItemPoolInterface;
-use Tavola\Table;
+use Tavola\{Batch, Table};
 
 /**
  * A table as a cache pool of PSR-6, with tags.
@@ -85,19 +85,8 @@ class CachePool implements CacheItemPoolInterface
         if (!$item instanceof CacheItem) {
             return false;
         }
-        [$value, $expires, $tags] = $item->stored();
-        $name = $this->name($item->getKey());
         unset($this->deferred[$item->getKey()]);
-        $ttl = $expires === null ? null : $expires - microtime(true);
-        if ($ttl !== null && $ttl <= 0) {
-            $this->table->delete($name);
-            return true;
-        }
-        try {
-            return $this->table->set($name, $value, $ttl, array_map($this->tagName(...), $tags));
-        } catch (\Tavola\FullException | \Tavola\TooLargeException) {
-            return false;
-        }
+        return $this->store([$item]);
     }
 
     public function saveDeferred(CacheItemInterface $item): bool
@@ -111,12 +100,9 @@ class CachePool implements CacheItemPoolInterface
 
     public function commit(): bool
     {
-        $isDone = true;
-        foreach ($this->deferred as $item) {
-            $isDone = $this->save($item) && $isDone;
-        }
+        $items = $this->deferred;
         $this->deferred = [];
-        return $isDone;
+        return $this->store($items);
     }
 
     /** Invalidates a tag: the items that have it are missing from now on. */
@@ -147,6 +133,26 @@ class CachePool implements CacheItemPoolInterface
         array $previousTags): CacheItem
     {
         return new CacheItem($key, $value, $isHit, $previousTags);
+    }
+
+    /** @param iterable<CacheItem> $items */
+    private function store(iterable $items): bool
+    {
+        $stored = $expired = [];
+        foreach ($items as $item) {
+            [$value, $expires, $tags] = $item->stored();
+            $name = $this->name($item->getKey());
+            $ttl = $expires === null ? null : $expires - microtime(true);
+            if ($ttl !== null && $ttl <= 0) {
+                $expired[] = $name;
+            } else {
+                $stored[$name] = [$value, $ttl, array_map($this->tagName(...), $tags)];
+            }
+        }
+        if ($expired !== []) {
+            $this->table->deleteMultiple($expired);
+        }
+        return Batch::store($this->table, $stored) === [];
     }
 
     private function tagName(string $tag): string

@@ -4,7 +4,7 @@ namespace Tavola\Symfony;
 
 use Symfony\Component\Cache\Adapter\AbstractTagAwareAdapter;
 use Symfony\Component\Cache\PruneableInterface;
-use Tavola\{BadOptionException, FullException, Table, TooLargeException};
+use Tavola\{Batch, Table};
 
 /**
  * A table as an adapter of Symfony's cache, with tags of the table itself: an invalidation takes
@@ -60,16 +60,11 @@ final class TavolaAdapter extends AbstractTagAwareAdapter implements PruneableIn
         array $removeTagData = []
     ): array {
         $tags = $this->tagsOf($values, $addTagData, $removeTagData);
-        $failed = [];
+        $items = [];
         foreach ($values as $id => $value) {
-            try {
-                $this->table->set((string) $id, $value, $lifetime > 0 ? $lifetime : null,
-                    $tags[$id] ?? []);
-            } catch (FullException | TooLargeException | BadOptionException) {
-                $failed[] = $id;
-            }
+            $items[$id] = [$value, $lifetime > 0 ? $lifetime : null, $tags[$id] ?? []];
         }
-        return $failed;
+        return Batch::store($this->table, $items);
     }
 
     /** Returns the tags of each item: those that it has and those that are added, less the removed. */
