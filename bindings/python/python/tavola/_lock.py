@@ -71,7 +71,16 @@ class Lock:
             )
 
     def locked(self):
-        """Return whether this object has the lock."""
+        """Return whether this object has the lock.
+
+        >>> import tavola
+        >>> lock = tavola.open("doc").lock("export")
+        >>> with lock:
+        ...     lock.locked()
+        True
+        >>> lock.locked()
+        False
+        """
         return bool(self._leases)
 
     def __enter__(self):

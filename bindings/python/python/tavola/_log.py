@@ -94,12 +94,27 @@ class Log:
         return self.reader().lines()
 
     def reader(self):
-        """Return a :class:`tavola.LogReader`, which returns each line once."""
+        """Return a :class:`tavola.LogReader`, which returns each line once.
+
+        >>> import tavola
+        >>> log = tavola.Log("read once")
+        >>> log.write("info", "cart 3 is ready")
+        >>> len(log.reader().lines())
+        1
+        """
         return LogReader(self._log.reader())
 
     def drain(self):
         """Become the drain of the log: the one who writes its lines out; see
-        :class:`tavola.LogDrain`."""
+        :class:`tavola.LogDrain`.
+
+        >>> import io, tavola
+        >>> log = tavola.Log("written out")
+        >>> log.write("info", "cart 3 is ready")
+        >>> with log.drain() as drain:
+        ...     drain.finish(io.BytesIO())
+        1
+        """
         return LogDrain(self._log.drain())
 
     def stats(self):
@@ -112,7 +127,15 @@ class Log:
         return self._log.stats()
 
     def close(self):
-        """Close the log."""
+        """Close the log. Its lines stay in it.
+
+        >>> import tavola
+        >>> log = tavola.Log("kept")
+        >>> log.write("info", "cart 3 is ready")
+        >>> log.close()
+        >>> len(tavola.Log("kept").read())
+        1
+        """
         self._log.close()
 
     def __enter__(self):
@@ -145,11 +168,30 @@ class LogReader:
 
     def follow(self):
         """Return new lines as :meth:`lines`, except those of the last millisecond, so that the
-        order of time holds over all calls."""
+        order of time holds over all calls.
+
+        >>> import time, tavola
+        >>> log = tavola.Log("in order")
+        >>> reader = log.reader()
+        >>> log.write("info", "one")
+        >>> time.sleep(0.01)
+        >>> [line.text for line in reader.follow()]
+        ['one']
+        """
         return [LogLine._make(line) for line in self._native.lines(True)]
 
     def skip(self):
-        """Skip all lines that are in the log."""
+        """Skip all lines that are in the log.
+
+        >>> import tavola
+        >>> log = tavola.Log("skipped")
+        >>> log.write("info", "old")
+        >>> reader = log.reader()
+        >>> reader.skip()
+        >>> log.write("info", "new")
+        >>> [line.text for line in reader.lines()]
+        ['new']
+        """
         self._native.skip()
 
     @property
@@ -176,7 +218,16 @@ class LogDrain:
 
     def write_out(self, file):
         """Write the pending lines to a binary file, except those of the last millisecond. Return
-        how many."""
+        how many.
+
+        >>> import io, time, tavola
+        >>> log = tavola.Log("written in steps")
+        >>> log.write("info", "one")
+        >>> time.sleep(0.01)
+        >>> with log.drain() as drain:
+        ...     drain.write_out(io.BytesIO())
+        1
+        """
         return self._native.write_out(file, False)
 
     def finish(self, file):
@@ -185,7 +236,20 @@ class LogDrain:
         return self._native.write_out(file, True)
 
     def run(self, file, stop=None):
-        """Write lines out until the event ``stop`` is set, then the rest."""
+        """Write lines out until the event ``stop`` is set, then the rest.
+
+        >>> import io, threading, tavola
+        >>> log, out, stop = tavola.Log("run"), io.BytesIO(), threading.Event()
+        >>> drain = log.drain()
+        >>> thread = threading.Thread(target=drain.run, args=(out, stop))
+        >>> thread.start()
+        >>> log.write("info", "one")
+        >>> stop.set()
+        >>> thread.join()
+        >>> drain.close()
+        >>> out.getvalue().count(b"\\n")
+        1
+        """
         stop = stop or threading.Event()
         try:
             while not stop.is_set():
@@ -195,7 +259,14 @@ class LogDrain:
             self.finish(file)
 
     def close(self):
-        """End the drain. Another process can become the drain then."""
+        """End the drain. Another process can become the drain then.
+
+        >>> import tavola
+        >>> log = tavola.Log("passed on")
+        >>> first = log.drain()
+        >>> first.close()
+        >>> log.drain().close()
+        """
         self._native.close()
 
     def __enter__(self):

@@ -88,11 +88,24 @@ class Queue:
         return self._pool.counts()[0]
 
     def empty(self):
-        """Return whether the queue is empty."""
+        """Return whether the queue is empty.
+
+        >>> import tavola
+        >>> jobs = tavola.Queue("new")
+        >>> jobs.empty(), jobs.full()
+        (True, False)
+        """
         return self.qsize() == 0
 
     def full(self):
-        """Return whether no item fits."""
+        """Return whether no item fits.
+
+        >>> import tavola
+        >>> jobs = tavola.Queue("small", maxsize=1)
+        >>> jobs.put("resize 17.jpg")
+        >>> jobs.full()
+        True
+        """
         return self._pool.counts()[1] == 0
 
     def put(self, item, block=True, timeout=None):
@@ -105,7 +118,17 @@ class Queue:
         self._pool.push_job(element, word, job)
 
     def put_nowait(self, item):
-        """Add an item, or raise ``queue.Full``."""
+        """Add an item, or raise ``queue.Full``.
+
+        >>> import queue, tavola
+        >>> jobs = tavola.Queue("one", maxsize=1)
+        >>> jobs.put_nowait("resize 17.jpg")
+        >>> try:
+        ...     jobs.put_nowait("resize 18.jpg")
+        ... except queue.Full:
+        ...     print("try later")
+        try later
+        """
         self.put(item, block=False)
 
     def get(self, block=True, timeout=None):
@@ -126,7 +149,19 @@ class Queue:
         return item
 
     def get_nowait(self):
-        """Remove and return the first item, or raise ``queue.Empty``."""
+        """Remove and return the first item, or raise ``queue.Empty``.
+
+        >>> import queue, tavola
+        >>> jobs = tavola.Queue("two")
+        >>> jobs.put("resize 17.jpg")
+        >>> jobs.get_nowait()
+        'resize 17.jpg'
+        >>> try:
+        ...     jobs.get_nowait()
+        ... except queue.Empty:
+        ...     print("nothing to do")
+        nothing to do
+        """
         return self.get(block=False)
 
     def task_done(self):
@@ -162,7 +197,18 @@ class Queue:
 
     def join(self, timeout=None):
         """Wait until no item is in the queue, and none is in the hands of a worker that has to
-        acknowledge it. Return whether that is so; it is not only after the ``timeout``."""
+        acknowledge it. Return whether that is so; it is not only after the ``timeout``.
+
+        >>> import tavola
+        >>> jobs = tavola.Queue("joined", acknowledge=True)
+        >>> jobs.put("resize 17.jpg")
+        >>> job = jobs.get()
+        >>> jobs.join(timeout=0.1)
+        False
+        >>> jobs.task_done()
+        >>> jobs.join()
+        True
+        """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             self._pool.reclaim()
@@ -183,7 +229,15 @@ class Queue:
         return self._pool.reclaim()
 
     def close(self):
-        """Close the queue. Jobs that this process holds are handed back later."""
+        """Close the queue. Jobs that this process holds are handed back later.
+
+        >>> import tavola
+        >>> jobs = tavola.Queue("kept")
+        >>> jobs.put("resize 17.jpg")
+        >>> jobs.close()
+        >>> tavola.Queue("kept").get()
+        'resize 17.jpg'
+        """
         self._pool.close()
 
     def _mine(self):

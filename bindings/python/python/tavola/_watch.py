@@ -30,7 +30,17 @@ class Watch:
         return self._native.wait(timeout)
 
     async def wait_async(self, timeout=None):
-        """Wait as :meth:`wait` without blocking the event loop."""
+        """Wait as :meth:`wait` without blocking the event loop.
+
+        >>> import asyncio, tavola
+        >>> table = tavola.open("doc")
+        >>> async def change_and_wait():
+        ...     with table.watch("config") as watch:
+        ...         table["config"] = "new"
+        ...         return await watch.wait_async(timeout=10)
+        >>> asyncio.run(change_and_wait())
+        True
+        """
         until = None if timeout is None else time.monotonic() + timeout
         loop = asyncio.get_running_loop()
         while True:

@@ -33,7 +33,14 @@ def _bytes(thing, what):
 
 
 class Database(MutableMapping):
-    """A table with bytes as keys and values; from :func:`open`."""
+    """A table with bytes as keys and values; from :func:`open`.
+
+    >>> import tavola.dbm
+    >>> with tavola.dbm.open("database", "n") as db:
+    ...     db["a"] = "1"
+    ...     db["a"], "b" in db, len(db)
+    (b'1', False, 1)
+    """
 
     def __init__(self, table, is_read_only):
         self._table = table
@@ -85,7 +92,19 @@ class Database(MutableMapping):
         return list(self._open_table()._scan("keys"))
 
     def firstkey(self):
-        """Return the first key of a scan, or ``None``, as :mod:`dbm.gnu`."""
+        """Return the first key of a scan, or ``None``, as :mod:`dbm.gnu`.
+
+        >>> import tavola.dbm
+        >>> db = tavola.dbm.open("scanned", "n")
+        >>> db["a"] = "1"
+        >>> db["b"] = "2"
+        >>> keys, key = [], db.firstkey()
+        >>> while key is not None:
+        ...     keys.append(key)
+        ...     key = db.nextkey(key)
+        >>> sorted(keys)
+        [b'a', b'b']
+        """
         self._scan = self._open_table()._scan("keys")
         return next(self._scan, None)
 
@@ -94,7 +113,13 @@ class Database(MutableMapping):
         return next(self._scan, None)
 
     def setdefault(self, key, default=b""):
-        """Return the value of a key; set it to the default first if it is missing."""
+        """Return the value of a key; set it to the default first if it is missing.
+
+        >>> import tavola.dbm
+        >>> db = tavola.dbm.open("defaults", "n")
+        >>> db.setdefault("a", "1"), db.setdefault("a", "2")
+        (b'1', b'1')
+        """
         key, default = _bytes(key, "key"), _bytes(default, "value")
         if self._open_table().exists(key):
             return self[key]
@@ -102,22 +127,51 @@ class Database(MutableMapping):
         return self[key]
 
     def clear(self):
-        """Remove all keys."""
+        """Remove all keys.
+
+        >>> import tavola.dbm
+        >>> db = tavola.dbm.open("cleared", "n")
+        >>> db["a"] = "1"
+        >>> db.clear()
+        >>> len(db)
+        0
+        """
         self._writable().clear()
 
     def sync(self):
         """Wait until all changes are on disk, if the table is durable. Others see each change at
-        once in any case."""
+        once in any case.
+
+        >>> import os, tavola.dbm
+        >>> path = os.environ["TAVOLA_DIR"] + "/on-disk"
+        >>> with tavola.dbm.open(path, "c", durable="os") as db:
+        ...     db["a"] = "1"
+        ...     db.sync()
+        """
         table = self._open_table()
         if not self._is_read_only and table.is_durable:
             table.sync()
 
     def reorganize(self):
-        """Return unused memory to the system."""
+        """Return unused memory to the system.
+
+        >>> import tavola.dbm
+        >>> tavola.dbm.open("reorganized", "n").reorganize()
+        """
         self._writable().compact()
 
     def close(self):
-        """Close the database. Further calls raise :class:`tavola.dbm.error`."""
+        """Close the database. Further calls raise :class:`tavola.dbm.error`.
+
+        >>> import tavola.dbm
+        >>> db = tavola.dbm.open("closed", "n")
+        >>> db.close()
+        >>> try:
+        ...     db["a"]
+        ... except tavola.dbm.error as error:
+        ...     print(error)
+        DBM object has already been closed
+        """
         self._table.close()
 
     def __enter__(self):

@@ -1,20 +1,29 @@
 """A cache backend for Django, shared by all worker processes of the machine.
 
-In the settings::
+In the settings:
 
-    CACHES = {
-        "default": {
-            "BACKEND": "tavola.django.TavolaCache",
-            "LOCATION": "shop",
-            "OPTIONS": {"capacity": 256 << 20},
-        }
-    }
+>>> CACHES = {
+...     "default": {
+...         "BACKEND": "tavola.django.TavolaCache",
+...         "LOCATION": "shop",
+...         "OPTIONS": {"capacity": 256 << 20},
+...     }
+... }
+
+An application gets the cache by ``from django.core.cache import cache``. Without the settings, it
+is made so:
+
+>>> from django.core.cache import CacheHandler
+>>> cache = CacheHandler(CACHES)["default"]
+>>> cache.set("user:7", {"name": "Ann"}, timeout=60)
+>>> cache.get("user:7")
+{'name': 'Ann'}
 
 ``LOCATION`` is the name of the table, or a path with a ``/``. ``OPTIONS`` are those of
 :func:`tavola.open` for a new table: ``capacity`` (64 MiB if it is not given), ``max_size``,
 ``mode``, ``group``, ``lock_timeout``, ``durable`` (for sessions that survive a restart of the
-machine: a table of its own, and no cache). ``TIMEOUT``, ``KEY_PREFIX``, ``VERSION`` and ``KEY_FUNCTION``
-are Django's. ``MAX_ENTRIES`` and ``CULL_FREQUENCY`` have no effect: the cache evicts keys by its
+machine: a table of its own, and no cache). ``TIMEOUT``, ``KEY_PREFIX``, ``VERSION`` and
+``KEY_FUNCTION`` are Django's. ``MAX_ENTRIES`` and ``CULL_FREQUENCY`` have no effect: the cache evicts keys by its
 capacity, those first that nobody reads.
 
 Values are pickled, except text, bytes, numbers and JSON, which other languages can read. So give
@@ -32,7 +41,36 @@ _NEVER = float("inf")
 
 
 class TavolaCache(BaseCache):
-    """Keeps the cache of Django in a table in shared memory; see :mod:`tavola.django`."""
+    """Keeps the cache of Django in a table in shared memory; see :mod:`tavola.django`.
+
+    >>> import asyncio
+    >>> from tavola.django import TavolaCache
+    >>> cache = TavolaCache("shop", {"TIMEOUT": 300})
+    >>> cache.add("n", 1), cache.add("n", 2), cache.incr("n", 4), cache.decr("n"), cache.get("n")
+    (True, False, 5, 4, 4)
+    >>> cache.touch("n", timeout=60), cache.has_key("n"), cache.delete("n"), cache.get("n")
+    (True, True, True, None)
+    >>> cache.set_many({"a": 1, "b": 2})
+    []
+    >>> cache.get_many(["a", "b", "c"])
+    {'a': 1, 'b': 2}
+    >>> cache.delete_many(["a", "b"])
+    >>> cache.get_or_compute("page", lambda: "<p>a slow page</p>", timeout=60)
+    '<p>a slow page</p>'
+    >>> cache.clear()
+
+    The asynchronous calls do not block the event loop for longer than the others:
+
+    >>> async def use():
+    ...     await cache.aset("n", 1)
+    ...     print(await cache.aadd("n", 2), await cache.aincr("n"), await cache.adecr("n"))
+    ...     print(await cache.atouch("n"), await cache.ahas_key("n"), await cache.aget("n"))
+    ...     print(await cache.adelete("n"))
+    >>> asyncio.run(use())
+    False 2 1
+    True True 1
+    True
+    """
 
     pickle_protocol = 5
 
@@ -154,7 +192,17 @@ for _name in ("get", "set", "add", "touch", "delete", "has_key", "incr", "decr")
 
 
 class MemcachedKeys(TavolaCache):
-    """A cache that refuses keys that memcached refuses, for code that may run on both."""
+    """A cache that refuses keys that memcached refuses, for code that may run on both.
+
+    >>> from django.core.cache import InvalidCacheKey
+    >>> from tavola.django import MemcachedKeys
+    >>> cache = MemcachedKeys("shop", {})
+    >>> try:
+    ...     cache.set("a key with spaces", 1)
+    ... except InvalidCacheKey:
+    ...     print("refused")
+    refused
+    """
 
     def validate_key(self, key):
         """Raise ``InvalidCacheKey`` for a key that memcached would not take."""

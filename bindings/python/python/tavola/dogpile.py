@@ -1,8 +1,15 @@
 """A backend for dogpile.cache: regions that all processes of the machine share.
 
-    region = dogpile.cache.make_region().configure(
-        "tavola", expiration_time=3600, arguments={"name": "shop", "capacity": 256 << 20}
-    )
+>>> import dogpile.cache, tavola.dogpile
+>>> tavola.dogpile.register()       # not needed if the package is installed
+>>> region = dogpile.cache.make_region().configure(
+...     "tavola", expiration_time=3600, arguments={"name": "shop", "capacity": 256 << 20}
+... )
+>>> @region.cache_on_arguments()
+... def price(article):
+...     return {"article": article, "cents": 1999}
+>>> price(5)["cents"]
+1999
 
 Arguments: ``name`` of the table; ``ttl``, after which the table forgets a value (give more than the
 ``expiration_time`` of the region); ``distributed_lock`` (true if it is not given): one process
@@ -24,7 +31,19 @@ _OPTIONS = ("capacity", "max_size", "shards", "mode", "group", "any_owner", "bac
 
 
 class TavolaBackend(BytesBackend):
-    """Keeps the values of a region in a table; see :mod:`tavola.dogpile`."""
+    """Keeps the values of a region in a table; see :mod:`tavola.dogpile`.
+
+    The region makes the calls of the backend:
+
+    >>> import dogpile.cache, tavola.dogpile
+    >>> tavola.dogpile.register()
+    >>> region = dogpile.cache.make_region().configure("tavola", arguments={"name": "shop"})
+    >>> region.set("key", ("value", 1))
+    >>> region.get("key"), len(region.backend.table)
+    (('value', 1), 1)
+    >>> isinstance(region.backend, tavola.dogpile.TavolaBackend)
+    True
+    """
 
     def __init__(self, arguments):
         self._ttl = arguments.get("ttl")
@@ -91,5 +110,10 @@ class _Mutex:
 
 
 def register():
-    """Register the backend under the name ``tavola``, for runs without an installed package."""
+    """Register the backend under the name ``tavola``, for runs without an installed package.
+
+    >>> import dogpile.cache, tavola.dogpile
+    >>> tavola.dogpile.register()
+    >>> region = dogpile.cache.make_region().configure("tavola", arguments={"name": "shop"})
+    """
     register_backend("tavola", "tavola.dogpile", "TavolaBackend")

@@ -1,14 +1,27 @@
 """A backend for Flask-Caching, shared by all worker processes of the machine.
 
-    app.config.update(
-        CACHE_TYPE="tavola.flask_caching.TavolaCache",
-        CACHE_TAVOLA_NAME="shop",
-        CACHE_OPTIONS={"capacity": 256 << 20},
-    )
+>>> from flask import Flask
+>>> from flask_caching import Cache
+>>> app = Flask("shop")
+>>> app.config.update(
+...     CACHE_TYPE="tavola.flask_caching.TavolaCache",
+...     CACHE_TAVOLA_NAME="shop",
+...     CACHE_OPTIONS={"capacity": 256 << 20},
+... )
+>>> cache = Cache(app)
+>>> @app.route("/")
+... @cache.cached(timeout=60)
+... def index():
+...     return "<p>a slow page</p>"
+>>> app.test_client().get("/").text
+'<p>a slow page</p>'
 
 ``CACHE_DEFAULT_TIMEOUT``, ``CACHE_KEY_PREFIX`` and ``CACHE_IGNORE_ERRORS`` are Flask-Caching's.
 ``CACHE_OPTIONS`` are those of :func:`tavola.open`; a capacity of 64 MiB if none is given. A timeout
-of 0 means that a key never expires. Values are pickled, except text, bytes, numbers and JSON.
+of 0 means that a key never expires.
+
+Values are pickled, except text, bytes, numbers and JSON, which other languages can read. A pickle
+can run code when it is read. So give the table only to programs that you trust.
 """
 
 from flask_caching.backends.base import BaseCache
@@ -19,7 +32,25 @@ _NEVER = float("inf")
 
 
 class TavolaCache(BaseCache):
-    """Keeps the cache of Flask-Caching in a table; see :mod:`tavola.flask_caching`."""
+    """Keeps the cache of Flask-Caching in a table; see :mod:`tavola.flask_caching`.
+
+    >>> from tavola.flask_caching import TavolaCache
+    >>> cache = TavolaCache("shop", default_timeout=300, key_prefix="shop:")
+    >>> cache.set("a", (1, 2), timeout=60), cache.get("a"), cache.has("a")
+    (True, (1, 2), True)
+    >>> cache.add("a", 5), cache.delete("a"), cache.get("a")
+    (False, True, None)
+    >>> cache.set_many({"b": 1, "c": 2})
+    ['b', 'c']
+    >>> cache.get_many("b", "missing"), cache.get_dict("b", "c")
+    ([1, None], {'b': 1, 'c': 2})
+    >>> cache.delete_many("b", "c")
+    ['b', 'c']
+    >>> cache.inc("n"), cache.dec("n", 3)
+    (1, -2)
+    >>> cache.clear(), len(cache.table)
+    (True, 0)
+    """
 
     def __init__(self, name="flask-cache", default_timeout=300, key_prefix="", **options):
         ignore_errors = options.pop("ignore_errors", False)

@@ -1,6 +1,16 @@
 """Sessions of Flask in a table that all worker processes of the machine share.
 
-    app.session_interface = tavola.flask_session.TavolaSessions("sessions")
+>>> from flask import Flask, session
+>>> from tavola.flask_session import TavolaSessions
+>>> app = Flask("shop")
+>>> app.session_interface = TavolaSessions("sessions")
+>>> @app.route("/count")
+... def count():
+...     session["pages"] = session.get("pages", 0) + 1
+...     return str(session["pages"])
+>>> client = app.test_client()
+>>> client.get("/count").text, client.get("/count").text
+('1', '2')
 
 The cookie holds a random number, and the table holds the data, for as long as the session lasts
 (``PERMANENT_SESSION_LIFETIME``). The data are JSON, as those of Flask's own sessions.
@@ -20,7 +30,16 @@ ID_BYTES = 32
 
 
 class Session(CallbackDict, SessionMixin):
-    """The data of one session."""
+    """The data of one session; ``flask.session`` is one.
+
+    >>> from tavola.flask_session import Session
+    >>> session = Session({"name": "Ann"}, sid="number")
+    >>> session.modified
+    False
+    >>> session["name"] = "Bob"
+    >>> session.modified
+    True
+    """
 
     def __init__(self, data=None, sid=None, is_new=False):
         def note_change(_):
@@ -38,6 +57,22 @@ class TavolaSessions(SessionInterface):
     table: a :class:`tavola.Table` or its name. prefix: of the keys. options: those of
     :func:`tavola.open`; a capacity of 64 MiB if none is given. With ``durable="commit"`` and a
     path, sessions survive a restart of the machine.
+
+    >>> from flask import Flask, session
+    >>> from tavola.flask_session import TavolaSessions
+    >>> app = Flask("shop")
+    >>> app.session_interface = sessions = TavolaSessions("sessions")
+    >>> @app.route("/login/<name>")
+    ... def login(name):
+    ...     session["name"] = name
+    ...     sessions.regenerate(session)
+    ...     return "in"
+    >>> @app.route("/stay")
+    ... def stay():
+    ...     return str(sessions.touch(session, seconds=86400))
+    >>> client = app.test_client()
+    >>> client.get("/login/ann").text, client.get("/stay").text, sessions.count()
+    ('in', 'True', 1)
     """
 
     serializer = TaggedJSONSerializer()

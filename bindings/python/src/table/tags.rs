@@ -6,6 +6,11 @@ use pyo3::prelude::*;
 use tavola::Tags;
 
 /// The tags of a table at one moment; from `Table.tags`.
+///
+/// >>> import tavola
+/// >>> tags = tavola.open("doc").tags("news", "cart")
+/// >>> isinstance(tags, tavola.Tags), len(tags)
+/// (True, 2)
 #[pyclass(frozen, module = "tavola", name = "Tags")]
 pub struct TagHandles {
     tags: Tags,
