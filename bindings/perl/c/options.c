@@ -57,7 +57,7 @@ void tvl_fetch_tags(pTHX_ tvl_handle *handle, SV *tags, tavola_tags *to) {
     count = (size_t)(av_len(list) + 1);
   }
   if (count > TAVOLA_MOST_TAGS) {
-    tvl_bad_option(aTHX_ "a key can have %d tags, and these are %d", TAVOLA_MOST_TAGS, (int)count);
+    tvl_bad_option(aTHX_ "the option tag is invalid: a key has at most %d tags", TAVOLA_MOST_TAGS);
   }
   for (i = 0; i < count; i++) {
     SV **item = list != NULL ? av_fetch(list, (SSize_t)i, 0) : &tags;

@@ -24,7 +24,12 @@ my %wrong = (name => 'wrong', steps => [
     { call => 'incr', key => 'k', result => 1 },
     { call => 'get', key => 'k', error => 'FULL' },
     { call => 'none' },
-]);
-is(scalar(CaseTable::run(\%wrong)), 5, 'a difference in each step is found');
+    { call => 'set', key => 'k', value => 'v', tags => [ 1 .. 17 ], error => 'BAD_OPTION',
+        message => 'a key has at most 16 tags' },
+    map { { name => 'l', steps => [ { call => 'get', key => 'k', result => 'w' } ], %$_ } }
+        { call => 'lock' }, { call => 'pop', result => 'other' }, { call => 'transaction' },
+], queue => 1);
+unshift @{ $wrong{steps} }, { call => 'push', value => 'job', result => JSON::PP::true() };
+is(scalar(CaseTable::run(\%wrong)), 10, 'a difference in each step is found');
 
 done_testing;

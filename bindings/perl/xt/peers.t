@@ -126,17 +126,20 @@ my %MEMCACHED = (
 subtest 'Cache::Memcached::Fast' => sub {
     my $in = "$peers/Cache-Memcached-Fast-0.28";
     my $count = suite($in, \%MEMCACHED, map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t");
-    cmp_ok($count, '>=', 110, 'all tests were run');
+    cmp_ok($count, '>=', 125, 'all tests were run');
     diag("$count tests of Cache::Memcached::Fast passed");
 };
 
-# The numbers of these differ from version to version.
+# The numbers are those of version 1.57. Files without numbers die at one of their first calls, or
+# have tests that depend on what is installed.
 my $WRITE_BACK = 'write_back is refused, because the table evicts without a call to the process';
 my $PAGE = 'there are no pages, so a value of 64 KB has room and less is evicted';
 my %FASTMMAP = (
     '2.t'  => [ undef, 'the clock of the test cannot be set' ],
-    '25.t' => [ undef, 'leases are a method of their own, compute' ],
-    (map { ("$_.t" => [ undef, $PAGE ]) } 1, 3, 13),
+    '25.t' => [ undef, 'tombstones, which are of version 1.63, are not there' ],
+    '1.t'  => [ '17 18 19 20 27 28', $PAGE ],
+    '3.t'  => [ '8', $PAGE ],
+    '13.t' => [ undef, $PAGE ],
     (map { ("$_.t" => [ undef, $WRITE_BACK ]) } 4, 6, 7, 10, 11, 15, 22, 23),
 );
 
@@ -146,7 +149,12 @@ subtest 'Cache::FastMmap' => sub {
         plan skip_all => 'the source of libcache-fastmmap-perl cannot be had; t/61-fastmmap.t '
             . 'compares the calls with the installed module';
     }
+    my $is_known = $in =~ /-1\.57\z/;
+    if (!$is_known) {
+        $_->[0] = undef for values %FASTMMAP;
+    }
     my $count = suite($in, \%FASTMMAP, map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t");
+    cmp_ok($count, '>=', 346, 'all tests were run');
     diag("$count tests of Cache::FastMmap passed");
 };
 

@@ -9,6 +9,7 @@ use warnings;
 use B ();
 use JSON::PP ();
 use Tavola;
+use Tavola::Queue;
 
 # Returns the cases of a file.
 sub cases {
@@ -22,6 +23,7 @@ sub file {
     return $file // die "cases.json is missing; set TAVOLA_CASES to its path\n";
 }
 
+# Calls of a table or a transaction, and the arguments of a step.
 my %CALL = (
     get     => sub { $_[0]->get($_[1]{key}) },
     flags   => sub { my $entry = $_[0]->entry($_[1]{key}); $entry && $entry->{flags} },
@@ -61,6 +63,38 @@ my %CALL = (
         my ($t, $step) = @_;
         $t->compute($step->{key}, defined $step->{ttl} ? (ttl => $step->{ttl}) : (),
             sub { $step->{value} });
+    },
+);
+
+# Calls of a run: of its queue, or with steps of their own.
+my %RUN = (
+    lock => sub {
+        my ($run, $step) = @_;
+        my $lock = $run->{table}->lock($step->{name}, timeout => $step->{wait} // 0) or return !!0;
+        steps($run, $step->{steps});
+        return $lock->unlock;
+    },
+    push    => sub { $_[0]{jobs}->push($_[1]{value}) },
+    waiting => sub { $_[0]{jobs}->size },
+    pop     => sub {
+        my ($run, $step) = @_;
+        my $job = $run->{jobs}->job or return undef;
+        # A job is bytes in Perl, and text is their UTF-8.
+        utf8::decode(my $value = $job->value);
+        steps($run, $step->{steps});
+        $step->{give_back} ? $job->back : $job->done;
+        return $value;
+    },
+    transaction => sub {
+        my ($run, $step) = @_;
+        my $is_committed = $run->{table}->transaction(sub {
+            my ($transaction) = @_;
+            local $run->{current} = $transaction;
+            steps($run, $step->{steps});
+            $transaction->abort if $step->{abort};
+            return 1;
+        });
+        return !!$is_committed;
     },
 );
 
@@ -137,20 +171,33 @@ sub is_same {
     return is_number($wanted) ? $result == $wanted : $result eq $wanted;
 }
 
+# Runs steps, and notes what differs.
+sub steps {
+    my ($run, $steps) = @_;
+    push @{ $run->{differences} }, map { step($run, $_) } @{ $steps // [] };
+    return;
+}
+
 # Runs a step. Returns what differs, or nothing.
 sub step {
-    my ($t, $step, $saved) = @_;
-    my $call = $CALL{ $step->{call} } or return "there is no call '$step->{call}' in this runner";
-    my %arguments = map { $_ => meaning($step->{$_}, $saved) } keys %$step;
+    my ($run, $step) = @_;
+    my $saved = $run->{saved};
+    my $of_table = $CALL{ $step->{call} };
+    my $call = $of_table // $RUN{ $step->{call} }
+        or return "there is no call '$step->{call}' in this runner";
+    my %arguments
+        = map { $_ => $_ eq 'steps' ? $step->{$_} : meaning($step->{$_}, $saved) } keys %$step;
+    my $whose = ($step->{of} // '') eq 'table' ? $run->{table} : $run->{current};
     my $key = ref $step->{key} ? '' : $step->{key} // '';
     my $name = "$step->{call} $key";
     my $result;
-    my $error = eval { $result = $call->($t, \%arguments); 1 } ? '' : $@;
+    my $error
+        = eval { $result = $call->($of_table ? $whose : $run, \%arguments); 1 } ? '' : $@;
     my $status = ref $error ? $error->name : $error;
     if ($status ne ($step->{error} // '')) {
         return "$name: the error is '$status' ($error)";
     }
-    if (index("$error", $step->{message} // '') < 0) {
+    if ($status && "$error" ne ($step->{message} // '')) {
         return "$name: the message is '$error'";
     }
     $saved->{ $step->{save} } = $result if exists $step->{save};
@@ -173,19 +220,28 @@ sub shown {
 sub run {
     my ($case, $shared) = @_;
     if ($shared && !$case->{options}) {
-        my %saved;
         $shared->clear;
-        return map { step($shared, $_, \%saved) } @{ $case->{steps} };
+        return differences($case, $shared);
     }
     my %options = %{ meaning($case->{options} // {}, {}) };
     if (my $lengths = delete $options{fixed}) {
         @options{qw(fixed_key fixed_value)} = @$lengths;
     }
     my $t = Tavola->open('case', max_size => '16M', %options);
-    my %saved;
-    my @differences = map { step($t, $_, \%saved) } @{ $case->{steps} };
+    my @differences = differences($case, $t);
     Tavola->remove('case');
     return @differences;
+}
+
+# Runs the steps of a case on a table. A step calls `current`, which may be a transaction, if it
+# does not say `"of": "table"`.
+sub differences {
+    my ($case, $t) = @_;
+    my %run = (table => $t, current => $t, saved => {}, differences => []);
+    $run{jobs} = Tavola::Queue->open('case jobs', places => $case->{queue}) if $case->{queue};
+    steps(\%run, $case->{steps});
+    Tavola->remove('case jobs') if $case->{queue};
+    return @{ $run{differences} };
 }
 
 1;
