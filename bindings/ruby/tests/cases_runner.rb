@@ -17,7 +17,8 @@ class CasesRunner
     @saved = {}
   end
 
-  # Returns what was wrong, or nil.
+  # Returns what was wrong, or nil. `@current` is what a step calls if it does not say
+  # `"of": "table"`.
   def run
     options = (@case['options'] || {}).transform_keys(&:to_sym)
     options[:max_size] ||= 4 << 20
@@ -25,25 +26,44 @@ class CasesRunner
       options[:fixed_key], options[:fixed_value] = lengths
     end
     Tavola.open(@name, **options) do |table|
-      @table = table
-      @case['steps'].each_with_index do |step, i|
-        problem = step_problem(step)
-        return "#{@case['name']}: step #{i + 1} (#{step['call']}): #{problem}" if problem
-      end
+      @table = @current = table
+      @jobs = Tavola::Queue.open("#{@name} jobs", places: @case['queue']) if @case['queue']
+      problem = steps_problem(@case['steps'])
+      return "#{@case['name']}: #{problem}" if problem
     end
     nil
   ensure
     Tavola.remove(@name)
+    Tavola.remove("#{@name} jobs")
   end
 
   private
 
+  # What is wrong with a step within another one.
+  class Wrong < StandardError
+  end
+
+  def steps_problem(steps)
+    steps.each_with_index do |step, i|
+      problem = step_problem(step)
+      return "step #{i + 1} (#{step['call']}): #{problem}" if problem
+    end
+    nil
+  end
+
+  def run_inner(steps)
+    problem = steps_problem(steps || [])
+    raise Wrong, problem if problem
+  end
+
   def step_problem(step)
     begin
       result = __send__("call_#{step['call']}", step)
+    rescue Wrong => error
+      return error.message
     rescue Tavola::Error => error
       return "raised #{error.status}: #{error.message}" unless step['error'] == error.status.to_s
-      return if error.message.include?(step['message'].to_s)
+      return if error.message == step['message']
 
       return "the message is #{error.message.inspect}"
     end
@@ -110,8 +130,12 @@ class CasesRunner
     how
   end
 
+  def whose(step)
+    step['of'] == 'table' ? @table : @current
+  end
+
   def call_get(step)
-    @table.get(key(step))
+    whose(step).get(key(step))
   end
 
   def call_flags(step)
@@ -128,19 +152,19 @@ class CasesRunner
   end
 
   def call_set(step)
-    @table.set(key(step), wanted(step['value']), **how(step))
+    whose(step).set(key(step), wanted(step['value']), **how(step))
   end
 
   def call_add(step)
-    @table.add(key(step), wanted(step['value']), **how(step))
+    whose(step).add(key(step), wanted(step['value']), **how(step))
   end
 
   def call_replace(step)
-    @table.replace(key(step), wanted(step['value']), **how(step))
+    whose(step).replace(key(step), wanted(step['value']), **how(step))
   end
 
   def call_append(step)
-    @table.append(key(step), wanted(step['value']))
+    whose(step).append(key(step), wanted(step['value']))
   end
 
   def call_prepend(step)
@@ -148,11 +172,11 @@ class CasesRunner
   end
 
   def call_delete(step)
-    @table.remove(key(step))
+    whose(step).remove(key(step))
   end
 
   def call_exists(step)
-    @table.key?(key(step))
+    whose(step).key?(key(step))
   end
 
   def call_take(step)
@@ -172,11 +196,13 @@ class CasesRunner
   end
 
   def call_incr(step)
-    @table.increment(key(step), step['by'] || 1, initial: step['initial'] || 0, ttl: step['ttl'])
+    whose(step).increment(key(step), step['by'] || 1, initial: step['initial'] || 0,
+                                                      ttl: step['ttl'])
   end
 
   def call_decr(step)
-    @table.decrement(key(step), step['by'] || 1, initial: step['initial'] || 0, ttl: step['ttl'])
+    whose(step).decrement(key(step), step['by'] || 1, initial: step['initial'] || 0,
+                                                      ttl: step['ttl'])
   end
 
   def call_touch(step)
@@ -248,5 +274,48 @@ class CasesRunner
 
   def call_compute(step)
     @table.compute(key(step), **how(step)) { wanted(step['value']) }
+  end
+
+  # A handle of its own is a second owner: a thread that locks twice with one handle is an error.
+  def call_lock(step)
+    Tavola.open(@name, create: false) do |owner|
+      owner.lock(step['name'], timeout: step['wait'] || 0) { run_inner(step['steps']) }
+      true
+    end
+  rescue Tavola::TimeoutError
+    false
+  end
+
+  def call_push(step)
+    @jobs.push(wanted(step['value']), true)
+    true
+  rescue ThreadError
+    false
+  end
+
+  def call_pop(step)
+    job = nil
+    @jobs.pop(timeout: 0) do |popped|
+      job = popped
+      run_inner(step['steps'])
+      break if step['give_back']
+    end
+    job
+  end
+
+  def call_waiting(_step)
+    @jobs.size
+  end
+
+  def call_transaction(step)
+    is_committed = @table.transaction do |transaction|
+      @current = transaction
+      run_inner(step['steps'])
+      transaction.abort if step['abort']
+      true
+    ensure
+      @current = @table
+    end
+    is_committed || false
   end
 end

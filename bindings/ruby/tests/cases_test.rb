@@ -20,5 +20,21 @@ class CasesTest < TavolaTest
     assert_equal 'wrong: step 2 (get): 1 instead of 1.0', CasesRunner.new(wrong, 'case').run
     wrong['steps'][1] = { 'call' => 'incr', 'key' => 'a', 'error' => 'NOT_A_COUNTER' }
     assert_equal 'wrong: step 2 (incr): no error, but 2', CasesRunner.new(wrong, 'case').run
+    wrong['steps'][0]['value'] = 'text'
+    wrong['steps'][1]['message'] = 'not a decimal number'
+    assert_match(/\Awrong: step 2 \(incr\): the message is "the v/, CasesRunner.new(wrong, 'case').run)
+  end
+
+  def test_the_runner_notices_a_wrong_answer_within_a_step
+    inner = [{ 'call' => 'get', 'key' => 'a', 'result' => 1 }]
+    [
+      { 'call' => 'lock', 'name' => 'l' }, { 'call' => 'pop' }, { 'call' => 'transaction' }
+    ].each do |outer|
+      wrong = { 'name' => 'wrong', 'queue' => 1, 'steps' => [
+        { 'call' => 'push', 'value' => 'job', 'result' => true }, outer.merge('steps' => inner)
+      ] }
+      assert_equal "wrong: step 2 (#{outer['call']}): step 1 (get): nil instead of 1",
+                   CasesRunner.new(wrong, 'case').run
+    end
   end
 end

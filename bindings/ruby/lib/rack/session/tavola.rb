@@ -43,8 +43,14 @@ module Rack
         @table = ::Tavola.open(@table, serializer: :marshal, **made)
       end
 
-      # Returns the id and the values of a session. An unknown id gets a new one.
-      # @api private
+      # Returns the id and the values of a session. An unknown id gets a new one. Rack calls this for
+      # each request that uses its session.
+      # @return [Array(Rack::Session::SessionId, Hash)]
+      # @example
+      #   sessions = Rack::Session::Tavola.new(->(_) {}, table: 'sessions')
+      #   sid, values = sessions.find_session(nil, nil)
+      #   values # => {}
+      #   sessions.find_session(nil, sid).first == sid # => true
       def find_session(_request, sid)
         session = sid && @table[key_of(sid)]
         return [sid, session] if session.is_a?(Hash)
@@ -55,15 +61,26 @@ module Rack
         end
       end
 
-      # Stores a session.
-      # @api private
+      # Stores a session. Rack calls this when a request has changed its session.
+      # @return [Rack::Session::SessionId] the id
+      # @example
+      #   sessions = Rack::Session::Tavola.new(->(_) {}, table: 'sessions')
+      #   sid, = sessions.find_session(nil, nil)
+      #   sessions.write_session(nil, sid, { 'user' => 7 }, { expire_after: 3600 }) # => sid
+      #   sessions.find_session(nil, sid).last # => { 'user' => 7 }
       def write_session(_request, sid, session, options)
         @table.set(key_of(sid), session, ttl: ttl_of(options))
         sid
       end
 
-      # Removes a session, and returns a new id unless the cookie is dropped, too.
-      # @api private
+      # Removes a session, and returns a new id unless the cookie is dropped, too. Rack calls this
+      # for a session that is destroyed or renewed.
+      # @return [Rack::Session::SessionId, nil]
+      # @example
+      #   sessions = Rack::Session::Tavola.new(->(_) {}, table: 'sessions')
+      #   sid, = sessions.find_session(nil, nil)
+      #   sessions.delete_session(nil, sid, { drop: true }) # => nil
+      #   sessions.table.size # => 0
       def delete_session(_request, sid, options)
         @table.remove(key_of(sid))
         generate_sid unless options[:drop]
