@@ -21,6 +21,7 @@ class Stores
     @closing.reverse_each(&:call)
   end
 
+  # PStore is not here: a transaction loads all roots, and leaves them as garbage to the others.
   def for_calls
     @for_calls ||= {
       'Tavola::Table' => table, 'Hash' => hash, 'Tavola::Client' => client,
