@@ -26,11 +26,14 @@ function median(array $numbers): float
 function table(string $title, array $rows): void
 {
     echo "\n$title\n";
-    $columns = array_keys(reset($rows));
+    $columns = array_keys(array_replace(...array_values($rows)));
     printf("%-20s" . str_repeat('%16s', count($columns)) . "\n", '', ...$columns);
     foreach ($rows as $name => $row) {
-        printf("%-20s" . str_repeat('%16.0f', count($columns)) . "\n", $name,
-            ...array_values($row));
+        printf('%-20s', $name);
+        foreach ($columns as $column) {
+            printf('%16s', isset($row[$column]) ? round($row[$column]) : '');
+        }
+        echo "\n";
     }
 }
 

@@ -18,7 +18,7 @@ final class Calls
             $values = self::values($size, $keys);
             foreach (self::programs() as $store => $program) {
                 foreach ($program as $call => $run) {
-                    $order = $call === 'set' ? $names : $reads;
+                    $order = str_starts_with($call, 'set') ? $names : $reads;
                     for ($round = 0; $round < $rounds; $round++) {
                         $empty = self::time(self::emptyLoop(...), $order, $values);
                         $time = self::time($run, $order, $values);
@@ -46,6 +46,12 @@ final class Calls
         return (hrtime(true) - $start) / count($names);
     }
 
+    /** Returns the pairs in arrays of 100. Calls of many keys pay for this, too. */
+    private static function chunks(array $names, array $values): array
+    {
+        return array_chunk(array_combine($names, $values), 100, true);
+    }
+
     private static function emptyLoop(array $names, array $values): void
     {
         foreach ($names as $i => $name) {
@@ -53,7 +59,7 @@ final class Calls
         }
     }
 
-    /** @return array<string, array{set: callable, get: callable}> */
+    /** @return array<string, array<string, callable>> store => call => loop over all keys */
     private static function programs(): array
     {
         $table = new Tavola\Table('calls', ['max_size' => '4G']);
@@ -63,6 +69,10 @@ final class Calls
             $programs['apcu'] = self::apcu();
         }
         $programs['array'] = self::inArray();
+        if (($memcached = Stores::memcached()) !== null) {
+            $programs['memcached, socket'] = self::memcached($memcached);
+        }
+        $programs['files, /dev/shm'] = self::files(getenv('BENCH_WORK') . '/calls-files');
         return $programs;
     }
 
@@ -79,9 +89,14 @@ final class Calls
                     $value = $table->get($name);
                 }
             },
-            'many' => function (array $names, array $values) use ($table) {
+            'get 100' => function (array $names, array $values) use ($table) {
                 foreach (array_chunk($names, 100) as $chunk) {
                     $table->getMultiple($chunk);
+                }
+            },
+            'set 100' => function (array $names, array $values) use ($table) {
+                foreach (self::chunks($names, $values) as $chunk) {
+                    $table->setMultiple($chunk);
                 }
             },
         ];
@@ -100,9 +115,14 @@ final class Calls
                     $value = apcu_fetch($name);
                 }
             },
-            'many' => function (array $names, array $values) {
+            'get 100' => function (array $names, array $values) {
                 foreach (array_chunk($names, 100) as $chunk) {
                     apcu_fetch($chunk);
+                }
+            },
+            'set 100' => function (array $names, array $values) {
+                foreach (self::chunks($names, $values) as $chunk) {
+                    apcu_store($chunk);
                 }
             },
         ];
@@ -122,9 +142,47 @@ final class Calls
                     $value = $array[$name];
                 }
             },
-            'many' => function (array $names, array $values) use (&$array) {
+        ];
+    }
+
+    private static function memcached(Memcached $memcached): array
+    {
+        return [
+            'set' => function (array $names, array $values) use ($memcached) {
+                foreach ($names as $i => $name) {
+                    $memcached->set($name, $values[$i]);
+                }
+            },
+            'get' => function (array $names, array $values) use ($memcached) {
+                foreach ($names as $i => $name) {
+                    $value = $memcached->get($name);
+                }
+            },
+            'get 100' => function (array $names, array $values) use ($memcached) {
                 foreach (array_chunk($names, 100) as $chunk) {
-                    array_intersect_key($array, array_flip($chunk));
+                    $memcached->getMulti($chunk);
+                }
+            },
+            'set 100' => function (array $names, array $values) use ($memcached) {
+                foreach (self::chunks($names, $values) as $chunk) {
+                    $memcached->setMulti($chunk);
+                }
+            },
+        ];
+    }
+
+    private static function files(string $folder): array
+    {
+        is_dir($folder) || mkdir($folder);
+        return [
+            'set' => function (array $names, array $values) use ($folder) {
+                foreach ($names as $i => $name) {
+                    file_put_contents("$folder/$name", $values[$i]);
+                }
+            },
+            'get' => function (array $names, array $values) use ($folder) {
+                foreach ($names as $i => $name) {
+                    $value = file_get_contents("$folder/$name");
                 }
             },
         ];

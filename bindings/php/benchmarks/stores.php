@@ -14,9 +14,7 @@ final class Stores
                 fn($key) => apcu_fetch($key)];
         }
         $stores['array'] = self::inArray();
-        if (class_exists(Memcached::class) && file_exists("$work/memcached.sock")) {
-            $memcached = new Memcached();
-            $memcached->addServer("$work/memcached.sock", 0);
+        if (($memcached = self::memcached()) !== null) {
             $stores['memcached, socket'] = [
                 fn($key, $value) => $memcached->set($key, $value),
                     fn($key) => $memcached->get($key)];
@@ -27,6 +25,18 @@ final class Stores
             $stores['SQLite, disk'] = self::sqlite(getenv('BENCH_DISK') . '/bench.sqlite');
         }
         return $stores;
+    }
+
+    /** Returns a connection to the server on the socket, or null if there is none. */
+    public static function memcached(): ?Memcached
+    {
+        $socket = getenv('BENCH_WORK') . '/memcached.sock';
+        if (!class_exists(Memcached::class) || !file_exists($socket)) {
+            return null;
+        }
+        $memcached = new Memcached();
+        $memcached->addServer($socket, 0);
+        return $memcached;
     }
 
     private static function tavola(): array
