@@ -25,7 +25,7 @@ static bool fetch(const tavola_php_table *table, zval *names, uint32_t count, ta
 	uint32_t ready = 0;
 	if (count > TAVOLA_MOST_TAGS) {
 		tavola_throw_text(TAVOLA_ERR_BAD_OPTION,
-			"a key can have at most %d tags", TAVOLA_MOST_TAGS);
+			"the option tag is invalid: a key has at most %d tags", TAVOLA_MOST_TAGS);
 		return false;
 	}
 	for (; ready < count; ready++) {

@@ -3,6 +3,7 @@
 import json
 import math
 import pathlib
+import queue
 
 import pytest
 
@@ -13,14 +14,19 @@ CASES = json.loads(FILE.read_text(encoding="utf-8"))["cases"]
 
 
 class Run:
-    """One case: its table, and what its steps saved."""
+    """One case: its table and queue, and what its steps saved."""
 
     def __init__(self, case, name):
         options = dict(case.get("options", {}))
         if "fixed" in options:
             options["fixed"] = tuple(options["fixed"])
         self.table = tavola.open(name, **options)
+        #: What a step calls if it does not say ``"of": "table"``.
+        self.current = self.table
         self.saved = {}
+        self.jobs = None
+        if "queue" in case:
+            self.jobs = tavola.Queue(f"{name} jobs", maxsize=case["queue"], acknowledge=True)
 
     def value(self, form):
         """Return the object that a value of the file stands for."""
@@ -41,14 +47,32 @@ class Run:
         call = step["call"]
         given = {
             word: self.value(form) for word, form in step.items()
-            if word not in ("call", "result", "error", "message", "save", "keys", "tags")
+            if word not in ("call", "of", "result", "error", "message", "save", "keys", "tags")
         }
         if "keys" in step:
             given["keys"] = [self.value(key) for key in step["keys"]]
         if "tags" in step:
             given["tags"] = [self.value(tag) for tag in step["tags"]]
         method = getattr(self, f"call_{call}", None)
-        return method(**given) if method else getattr(self.table, call)(**given)
+        whose = self.table if step.get("of") == "table" else self.current
+        return method(**given) if method else getattr(whose, call)(**given)
+
+    def run(self, steps):
+        """Make the calls of these steps, and compare the answers."""
+        for step in steps:
+            if "error" in step:
+                with pytest.raises(tavola.Error) as raised:
+                    self.call(step)
+                assert raised.value.status == step["error"], step
+                assert str(raised.value) == step["message"], step
+                continue
+            result = self.call(step)
+            if "save" in step:
+                assert result is not None, step
+                self.saved[step["save"]] = result
+            if "result" in step:
+                wanted = self.value(step["result"])
+                assert same(result, wanted), f"{step}: {result!r}"
 
     def call_flags(self, key):
         raw = self.table.get_raw(key)
@@ -63,7 +87,7 @@ class Run:
         return True
 
     def call_set(self, key, value, **more):
-        self.table.set(key, value, **more)
+        self.current.set(key, value, **more)
         return True
 
     def call_set_many(self, values, **more):
@@ -107,6 +131,47 @@ class Run:
     def call_compute(self, key, value, ttl):
         return self.table.get_or_compute(key, lambda: value, ttl=ttl)
 
+    def call_lock(self, name, wait=0, steps=()):
+        lock = self.table.lock(name)
+        if not lock.acquire(timeout=wait):
+            return False
+        self.run(steps)
+        lock.release()
+        return True
+
+    def call_push(self, value):
+        try:
+            self.jobs.put_nowait(value)
+        except queue.Full:
+            return False
+        return True
+
+    def call_pop(self, steps=(), give_back=False):
+        try:
+            job = self.jobs.get_nowait()
+        except queue.Empty:
+            return None
+        self.run(steps)
+        if give_back:
+            self.jobs.give_back()
+        else:
+            self.jobs.task_done()
+        return job
+
+    def call_waiting(self):
+        return self.jobs.qsize()
+
+    def call_transaction(self, steps, abort=False):
+        with self.table.transaction() as transaction:
+            self.current = transaction
+            try:
+                self.run(steps)
+            finally:
+                self.current = self.table
+            if abort:
+                transaction.abort()
+        return not abort
+
 
 def same(result, wanted):
     """Return whether two objects are equal and of the same types."""
@@ -124,18 +189,25 @@ def same(result, wanted):
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case(case, table_name):
     run = Run(case, table_name)
-    for step in case["steps"]:
-        if "error" in step:
-            with pytest.raises(tavola.Error) as raised:
-                run.call(step)
-            assert raised.value.status == step["error"], step
-            assert step.get("message", "") in str(raised.value), step
-            continue
-        result = run.call(step)
-        if "save" in step:
-            assert result is not None, step
-            run.saved[step["save"]] = result
-        if "result" in step:
-            wanted = run.value(step["result"])
-            assert same(result, wanted), f"{step}: {result!r}"
+    run.run(case["steps"])
     assert run.table.check()["is_clean"]
+
+
+WRONG = [
+    {"call": "get", "key": "k", "result": 1},
+    {"call": "incr", "key": "k", "error": "NOT_A_COUNTER", "message": "a decimal number"},
+    {"call": "lock", "name": "l", "steps": [{"call": "lock", "name": "l", "result": True}]},
+    {"call": "pop", "result": "other"},
+    {"call": "transaction", "steps": [{"call": "get", "key": "k", "result": 1}]},
+]
+
+
+@pytest.mark.parametrize("step", WRONG, ids=[step["call"] for step in WRONG])
+def test_the_runner_sees_a_difference(step, table_name):
+    run = Run({"queue": 1}, table_name)
+    run.run([
+        {"call": "set", "key": "k", "value": "v", "result": True},
+        {"call": "push", "value": "job", "result": True},
+    ])
+    with pytest.raises(AssertionError):
+        run.run([step])

@@ -1,49 +1,7 @@
 // Runs the common cases in C: reads a request a line and answers each by one.
-#include "words.h"
+#include "inner.h"
 
-#include <tavola_stats.h>
-
-// A value in memory of its own.
-typedef struct value {
-  void *data;
-  size_t len;
-} value;
-
-static void *room_for(void *user, size_t len) {
-  value *into = (value *)user;
-  into->data = checked(realloc(into->data, len + 1));
-  into->len = len;
-  return into->data;
-}
-
-static tavola_buffer into(value *kept) {
-  tavola_buffer buffer = TAVOLA_BUFFER(NULL, 0);
-  buffer.alloc = room_for;
-  buffer.user = kept;
-  return buffer;
-}
-
-static tavola_table *table;
 static tavola_options options;
-static const line *asked;
-
-static tavola_attributes attributes_of(size_t flags, size_t ttl) {
-  tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
-  attributes.flags = (uint32_t)unsigned_of(asked, flags);
-  attributes.ttl_ms = is_none(asked, ttl) ? TAVOLA_TTL_DEFAULT : number_of(asked, ttl);
-  return attributes;
-}
-
-// Says what became of a call that may not find a key, or find one.
-static void say_done(tavola_status status) {
-  if (status == TAVOLA_OK) {
-    say_bool(1);
-  } else if (status > 0) {
-    say_bool(0);
-  } else {
-    say_error(status);
-  }
-}
 
 static void open_table(void) {
   memset(&options, 0, sizeof options);
@@ -80,16 +38,6 @@ static tavola_status read_key(tavola_bytes key, value *found, uint32_t *flags, u
       tavola_get_entry(table, key.data, key.len, &buffer, &attributes, token);
   *flags = attributes.flags;
   return status;
-}
-
-static void say_read(tavola_status status, uint32_t flags, const value *found) {
-  if (status == TAVOLA_OK) {
-    say_value(flags, found->data, found->len);
-  } else if (status == TAVOLA_NOT_FOUND) {
-    say_none();
-  } else {
-    say_error(status);
-  }
 }
 
 static void get(void) {
@@ -416,6 +364,13 @@ static const struct call {
     {"delete_prefix", remove_prefix}, {"size", size},   {"clear", clear},
     {"invalidate", invalidate}, {"compute", compute},   {"is_durable", is_durable},
     {"durability", durability}, {"sync", sync_table},   {"snapshot", snapshot},
+    {"lock", lock},           {"unlock", unlock},       {"open_queue", open_queue},
+    {"close_queue", close_queue}, {"push", push},       {"pop", pop},
+    {"done", job_done},       {"give_back", give_back}, {"waiting", waiting},
+    {"begin", begin},         {"commit", commit},       {"abort", abort_changes},
+    {"txn_get", txn_get},     {"txn_set", txn_set},     {"txn_add", txn_add},
+    {"txn_replace", txn_replace}, {"txn_append", txn_append}, {"txn_delete", txn_remove},
+    {"txn_exists", txn_exists}, {"txn_count", txn_count},
 };
 
 int main(void) {

@@ -248,6 +248,130 @@ class session {
     say_bool(1);
   }
 
+  // `lock KEY WAIT`.
+  void lock() {
+    const tavola::lease_options how{milliseconds(1)};
+    const auto name = key();
+    auto asked = table_->get_or_lease(name, how);
+    if (asked.pending && asked.pending->wait(milliseconds(number_of(&at_, 2)))) {
+      asked = table_->get_or_lease(name, how);
+    }
+    const bool is_mine = asked.lease && asked.lease->is_recorded();
+    if (is_mine) locks_.push_back(std::move(*asked.lease));
+    say_bool(is_mine);
+  }
+  void unlock() {
+    locks_.pop_back();
+    say_bool(1);
+  }
+
+  // `open_queue NAME PLACES`.
+  void open_queue() {
+    tavola::pool_options with;
+    with.elements = static_cast<std::uint32_t>(unsigned_of(&at_, 2));
+    with.element_bytes = JOB_BYTES;
+    with.queues = {"free", "jobs"};
+    pool_.emplace(tavola::pool::create(word(&at_, 1), with));
+    unused_.emplace(pool_->queue("free"));
+    jobs_.emplace(pool_->queue("jobs"));
+    say_bool(1);
+  }
+  void close_queue() {
+    jobs_.reset();
+    unused_.reset();
+    pool_.reset();
+    tavola::names::remove(word(&at_, 1));
+    say_bool(1);
+  }
+
+  void set_first_word(std::uint32_t element, std::uint32_t first) {
+    pool_->write(element, 0, {reinterpret_cast<const char*>(&first), sizeof first});
+  }
+  void push() {
+    const auto job = bytes(1);
+    const auto element = unused_->pop();
+    if (!element) return say_bool(0);
+    pool_->write(*element, 4, job);
+    set_first_word(*element, static_cast<std::uint32_t>(job.size()) + 1);
+    jobs_->push(*element);
+    say_bool(1);
+  }
+  void pop() {
+    const auto element = jobs_->pop();
+    if (!element) return say_none();
+    std::uint32_t first = 0;
+    pool_->read(*element, 0, &first, sizeof first);
+    std::string job(first - 1, ' ');
+    pool_->read(*element, 4, job.data(), job.size());
+    held_.push_back(*element);
+    say_value(TEXT, job.data(), job.size());
+  }
+  void done() {
+    set_first_word(held_.back(), 0);
+    push_held(*unused_);
+  }
+  void give_back() { push_held(*jobs_); }
+  void push_held(tavola::queue& to) {
+    to.push(held_.back());
+    held_.pop_back();
+    say_bool(1);
+  }
+  void waiting() { say_number(static_cast<long long>(jobs_->len())); }
+
+  void begin() {
+    txn_.emplace(table_->begin());
+    say_bool(1);
+  }
+  void commit() { say_bool(txn_->commit()); }
+  void abort() {
+    txn_->abort();
+    say_bool(0);
+  }
+  // With the flags, which `tavola::transaction_calls::get` does not return.
+  void txn_get() {
+    const auto name = key();
+    tavola_attributes found = TAVOLA_INIT(tavola_attributes);
+    char data[256];
+    tavola_buffer buffer = TAVOLA_BUFFER(data, sizeof data);
+    const auto status = tavola_txn_get(txn_->get(), name.data(), name.size(), &buffer, &found);
+    if (status == TAVOLA_NOT_FOUND) return say_none();
+    if (status != TAVOLA_OK) return say_error(status);
+    say_value(found.flags, data, buffer.len);
+  }
+  void txn_set() {
+    txn_->set(key(), bytes(2), attributes(3, 4));
+    say_bool(1);
+  }
+  // `CALL KEY VALUE FLAGS TTL`. C++ adds and replaces without attributes, and C with them.
+  template <typename Call>
+  void txn_write(Call call) {
+    const auto name = key(), value = bytes(2);
+    tavola_attributes with = TAVOLA_INIT(tavola_attributes);
+    with.flags = static_cast<std::uint32_t>(unsigned_of(&at_, 3));
+    const auto status = call(txn_->get(), name.data(), name.size(), value.data(), value.size(),
+                             &with, nullptr);
+    if (status < 0) return say_error(status);
+    say_bool(status == TAVOLA_OK);
+  }
+  void txn_add() { txn_write(tavola_txn_add_with); }
+  void txn_replace() { txn_write(tavola_txn_replace_with); }
+  void txn_append() { say_bool(txn_->append(key(), bytes(2))); }
+  void txn_remove() { say_bool(txn_->remove(key())); }
+  void txn_exists() { say_bool(txn_->contains(key())); }
+  // `txn_count KEY BY INITIAL FLAGS TTL`. The flags are only the C function's.
+  void txn_count() {
+    const auto name = key();
+    tavola_attributes with = TAVOLA_INIT(tavola_attributes);
+    with.flags = static_cast<std::uint32_t>(unsigned_of(&at_, 4));
+    tavola_number_options how = TAVOLA_INIT(tavola_number_options);
+    how.attributes = &with;
+    std::int64_t now = 0;
+    const auto status = tavola_txn_add_number_with(txn_->get(), name.data(), name.size(),
+                                                   number_of(&at_, 2), &how, &now);
+    if (status < 0) return say_error(status);
+    say_number(now);
+  }
+
   static const std::map<view, call>& calls() {
     static const std::map<view, call> all = {
         {"open", &session::open},
@@ -280,12 +404,37 @@ class session {
         {"durability", &session::durability},
         {"sync", &session::sync},
         {"snapshot", &session::snapshot},
+        {"lock", &session::lock},
+        {"unlock", &session::unlock},
+        {"open_queue", &session::open_queue},
+        {"close_queue", &session::close_queue},
+        {"push", &session::push},
+        {"pop", &session::pop},
+        {"done", &session::done},
+        {"give_back", &session::give_back},
+        {"waiting", &session::waiting},
+        {"begin", &session::begin},
+        {"commit", &session::commit},
+        {"abort", &session::abort},
+        {"txn_get", &session::txn_get},
+        {"txn_set", &session::txn_set},
+        {"txn_add", &session::txn_add},
+        {"txn_replace", &session::txn_replace},
+        {"txn_append", &session::txn_append},
+        {"txn_delete", &session::txn_remove},
+        {"txn_exists", &session::txn_exists},
+        {"txn_count", &session::txn_count},
     };
     return all;
   }
 
   const line& at_;
   std::optional<tavola::table> table_;
+  std::vector<tavola::lease> locks_;
+  std::optional<tavola::pool> pool_;
+  std::optional<tavola::queue> unused_, jobs_;
+  std::vector<std::uint32_t> held_;
+  std::optional<tavola::transaction> txn_;
 };
 
 }  // namespace

@@ -43,6 +43,9 @@ impl Answering {
 /// A case, and what its steps have saved.
 struct Case<'a> {
     steps: &'a [Json],
+    /// How many places the queue has.
+    places: Option<u64>,
+    is_in_transaction: bool,
     options: Step,
     saved: HashMap<String, String>,
     has_kinds: bool,
@@ -90,6 +93,8 @@ impl<'a> Case<'a> {
         let options = case["options"].as_object().cloned().unwrap_or_default();
         Self {
             steps: case["steps"].as_array().unwrap(),
+            places: case.get("queue").and_then(Json::as_u64),
+            is_in_transaction: false,
             has_kinds: !options.contains_key("fixed"),
             options,
             saved: HashMap::new(),
@@ -126,8 +131,59 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Returns the request of a step.
+    /// Runs steps. Returns what is wrong with the first one that is.
+    fn run(&mut self, answering: &mut Answering, steps: &[Json]) -> Option<String> {
+        steps.iter().find_map(|step| {
+            let step = step.as_object().unwrap();
+            let problem = self.run_step(answering, step)?;
+            Some(format!("{}: {problem}", step["call"]))
+        })
+    }
+
+    /// Runs a step, and the steps in it between its beginning and its end.
+    fn run_step(&mut self, answering: &mut Answering, step: &Step) -> Option<String> {
+        let is_set = |name: &str| step.get(name).is_some_and(|flag| flag == true);
+        let end = match step["call"].as_str().unwrap() {
+            "lock" => "unlock",
+            "pop" if is_set("give_back") => "give_back",
+            "pop" => "done",
+            "transaction" if is_set("abort") => "abort",
+            "transaction" => "commit",
+            _ => {
+                let answer = answering.ask(&self.request(step));
+                return self.wrong(step, &answer);
+            }
+        };
+        let answer = answering.ask(&self.request(step));
+        // A lock that is not free, an empty queue, or a table without transactions.
+        if answer == "false" || answer == "none" || answer.starts_with("error") {
+            return self.wrong(step, &answer);
+        }
+        let before = self.is_in_transaction;
+        self.is_in_transaction |= step["call"] == "transaction";
+        let inner = step.get("steps").and_then(Json::as_array);
+        let problem = inner.and_then(|steps| self.run(answering, steps));
+        self.is_in_transaction = before;
+        let ended = answering.ask(end);
+        let answer = match step["call"] == "transaction" {
+            true => &ended,
+            false => &answer,
+        };
+        problem.or_else(|| self.wrong(step, answer))
+    }
+
+    /// Returns the request of a step, which may be one of a transaction.
     fn request(&self, step: &Step) -> String {
+        let is_of_table = step.get("of").is_some_and(|whose| whose == "table");
+        let of = if self.is_in_transaction && !is_of_table {
+            "txn_"
+        } else {
+            ""
+        };
+        format!("{of}{}", self.request_of_table(step))
+    }
+
+    fn request_of_table(&self, step: &Step) -> String {
         let call = step["call"].as_str().unwrap();
         let word = |name: &str| hex(&Value::of(&step[name]).bytes());
         let key = || word("key");
@@ -164,9 +220,17 @@ impl<'a> Case<'a> {
             "prefix_keys" => format!("keys {}", word("prefix")),
             "delete_prefix" => format!("delete_prefix {}", word("prefix")),
             "invalidate" => format!("invalidate {}", word("tag")),
-            "size" | "clear" | "is_durable" | "durability" | "sync" | "snapshot" => {
-                call.to_string()
+            "lock" => {
+                let key = format!("\0lock\0{}", step["name"].as_str().unwrap());
+                let wait = step
+                    .get("wait")
+                    .map_or("0".to_string(), |_| ms(step.get("wait")));
+                format!("lock {} {wait}", hex(key.as_bytes()))
             }
+            "transaction" => "begin".to_string(),
+            "push" => format!("push {}", word("value")),
+            "size" | "clear" | "is_durable" | "durability" | "sync" | "snapshot" | "pop"
+            | "waiting" => call.to_string(),
             _ => format!("{call} {}", key()),
         }
     }
@@ -189,10 +253,8 @@ impl<'a> Case<'a> {
         if let Some(error) = step.get("error") {
             let (name, message) = rest.split_once(' ').unwrap_or((rest, ""));
             let named = name.strip_prefix("TAVOLA_ERR_");
-            let wanted = step
-                .get("message")
-                .map_or("", |text| text.as_str().unwrap());
-            let is_it = kind == "error" && named == error.as_str() && message.contains(wanted);
+            let wanted = step.get("message").and_then(Json::as_str);
+            let is_it = kind == "error" && named == error.as_str() && Some(message) == wanted;
             return (!is_it).then(|| format!("{answer} instead of {error}"));
         }
         if let Some(name) = step.get("save") {
@@ -287,15 +349,17 @@ fn answer_all(language: Language, source: &str) {
     for case in cases {
         let mut state = Case::of(case);
         assert_eq!(answering.ask(&state.open("case")), "true");
-        for step in state.steps {
-            let step = step.as_object().unwrap();
-            let answer = answering.ask(&state.request(step));
-            if let Some(problem) = state.wrong(step, &answer) {
-                problems.push(format!("{}: {}: {problem}", case["name"], step["call"]));
-                break;
-            }
+        if let Some(places) = state.places {
+            let opened = answering.ask(&format!("open_queue case-jobs {places}"));
+            assert_eq!(opened, "true");
+        }
+        if let Some(problem) = state.run(&mut answering, state.steps) {
+            problems.push(format!("{}: {problem}", case["name"]));
         }
         assert_eq!(answering.ask("close case"), "true");
+        if state.places.is_some() {
+            assert_eq!(answering.ask("close_queue case-jobs"), "true");
+        }
     }
     answering.end();
     assert!(problems.is_empty(), "{}", problems.join("\n"));

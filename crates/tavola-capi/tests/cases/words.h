@@ -11,6 +11,9 @@
 #include <tavola.h>
 
 #define MOST_WORDS 1024
+// How many locks and jobs a case holds at most, and the bytes of an element with a job.
+#define MOST_HELD 8
+#define JOB_BYTES 64
 
 // A line, and the words in it.
 typedef struct line {
@@ -31,6 +34,13 @@ static inline void *checked(void *memory) {
     give_up("out of memory");
   }
   return memory;
+}
+
+static inline size_t checked_place(size_t place) {
+  if (place >= MOST_HELD) {
+    give_up("too many locks or jobs are held");
+  }
+  return place;
 }
 
 // Reads a line. Returns 0 at the end.

@@ -1,0 +1,192 @@
+// Calls that may have steps of their own, in C: locks, jobs of a queue, and transactions.
+#ifndef CASES_INNER_H
+#define CASES_INNER_H
+
+#include "answer.h"
+
+#include <tavola_queue.h>
+
+// The leases of the locks that are held, the last one on top.
+static tavola_lease *locks[MOST_HELD];
+static size_t lock_count;
+
+// Asks for a lock once. Returns whether it is held now; else `lease` is to wait for, or NULL.
+static int ask_for_lock(tavola_bytes key, tavola_lease **lease) {
+  tavola_lease_options how = TAVOLA_INIT(tavola_lease_options);
+  tavola_leased leased = TAVOLA_INIT(tavola_leased);
+  tavola_buffer none = TAVOLA_BUFFER(NULL, 0);
+  how.fresh_ms = 1;
+  tavola_status status =
+      tavola_get_or_lease(table, key.data, key.len, &how, &none, &leased, lease);
+  if (status != TAVOLA_OK) {
+    give_up(tavola_last_error());
+  }
+  return leased.outcome == TAVOLA_LEASE_WON && tavola_lease_is_recorded(*lease);
+}
+
+// `lock KEY WAIT`.
+static void lock(void) {
+  tavola_bytes key = bytes_of(asked, 1);
+  tavola_lease *lease = NULL;
+  int is_mine = ask_for_lock(key, &lease);
+  if (!is_mine && tavola_lease_wait(lease, unsigned_of(asked, 2)) == TAVOLA_OK) {
+    tavola_lease_close(lease);
+    is_mine = ask_for_lock(key, &lease);
+  }
+  if (is_mine) {
+    locks[checked_place(lock_count++)] = lease;
+  } else {
+    tavola_lease_close(lease);
+  }
+  say_bool(is_mine);
+}
+
+static void unlock(void) {
+  tavola_lease_close(locks[--lock_count]);
+  say_bool(1);
+}
+
+static tavola_pool *pool;
+static tavola_queue *unused, *jobs;
+// The elements of the jobs that are held, the last one on top.
+static uint32_t held[MOST_HELD];
+static size_t held_count;
+
+// `open_queue NAME PLACES`.
+static void open_queue(void) {
+  const char *const names[] = {"free", "jobs"};
+  tavola_pool_options with = TAVOLA_INIT(tavola_pool_options);
+  with.elements = (uint32_t)unsigned_of(asked, 2);
+  with.element_bytes = JOB_BYTES;
+  with.queues = names;
+  with.queue_count = 2;
+  tavola_status status = tavola_pool_create(word(asked, 1), &with, &pool);
+  status = status == TAVOLA_OK ? tavola_queue_open(pool, "free", &unused) : status;
+  say_done(status == TAVOLA_OK ? tavola_queue_open(pool, "jobs", &jobs) : status);
+}
+
+static void close_queue(void) {
+  tavola_queue_close(jobs);
+  tavola_queue_close(unused);
+  tavola_pool_close(pool);
+  say_done(tavola_names_remove(word(asked, 1)));
+}
+
+// Says the end of a call that pushes an element.
+static void push_to(tavola_queue *to, uint32_t element, uint32_t first_word) {
+  tavola_status status = tavola_pool_write(pool, element, 0, &first_word, sizeof first_word);
+  say_done(status == TAVOLA_OK ? tavola_queue_push(to, element) : status);
+}
+
+static void push(void) {
+  tavola_bytes job = bytes_of(asked, 1);
+  uint32_t element = 0;
+  tavola_status status = tavola_queue_pop(unused, &element);
+  if (status == TAVOLA_OK) {
+    status = tavola_pool_write(pool, element, 4, job.data, job.len);
+  }
+  if (status == TAVOLA_OK) {
+    push_to(jobs, element, (uint32_t)job.len + 1);
+  } else {
+    say_done(status);
+  }
+}
+
+static void pop(void) {
+  uint32_t element = 0, first_word = 0;
+  char job[JOB_BYTES];
+  tavola_status status = tavola_queue_pop(jobs, &element);
+  if (status == TAVOLA_OK) {
+    status = tavola_pool_read(pool, element, 0, &first_word, sizeof first_word);
+  }
+  if (status == TAVOLA_OK) {
+    status = tavola_pool_read(pool, element, 4, job, first_word - 1);
+  }
+  if (status == TAVOLA_OK) {
+    held[checked_place(held_count++)] = element;
+    say_value(TEXT, job, first_word - 1);
+  } else if (status == TAVOLA_EMPTY) {
+    say_none();
+  } else {
+    say_error(status);
+  }
+}
+
+static void job_done(void) { push_to(unused, held[--held_count], 0); }
+
+static void give_back(void) { say_done(tavola_queue_push(jobs, held[--held_count])); }
+
+static void waiting(void) { printf("number %zu\n", (size_t)tavola_queue_len(jobs)); }
+
+static tavola_txn *txn;
+
+static void begin(void) { say_done(tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn)); }
+
+static void commit(void) { say_done(tavola_txn_commit(txn)); }
+
+static void abort_changes(void) {
+  tavola_txn_abort(txn);
+  say_bool(0);
+}
+
+static void txn_get(void) {
+  tavola_bytes key = bytes_of(asked, 1);
+  value found = {NULL, 0};
+  tavola_buffer buffer = into(&found);
+  tavola_attributes attributes = TAVOLA_INIT(tavola_attributes);
+  tavola_status status = tavola_txn_get(txn, key.data, key.len, &buffer, &attributes);
+  say_read(status, attributes.flags, &found);
+  free(found.data);
+}
+
+// Stores a value: `CALL KEY VALUE FLAGS TTL`.
+static void txn_write(int32_t condition) {
+  tavola_bytes key = bytes_of(asked, 1), stored = bytes_of(asked, 2);
+  tavola_attributes how = attributes_of(3, 4);
+  const void *data = stored.data;
+  size_t len = stored.len;
+  if (condition == TAVOLA_CONDITION_ABSENT) {
+    say_done(tavola_txn_add_with(txn, key.data, key.len, data, len, &how, NULL));
+  } else if (condition == TAVOLA_CONDITION_PRESENT) {
+    say_done(tavola_txn_replace_with(txn, key.data, key.len, data, len, &how, NULL));
+  } else {
+    say_done(tavola_txn_set_with(txn, key.data, key.len, data, len, &how, NULL));
+  }
+}
+
+static void txn_set(void) { txn_write(TAVOLA_CONDITION_ALWAYS); }
+static void txn_add(void) { txn_write(TAVOLA_CONDITION_ABSENT); }
+static void txn_replace(void) { txn_write(TAVOLA_CONDITION_PRESENT); }
+
+static void txn_append(void) {
+  tavola_bytes key = bytes_of(asked, 1), more = bytes_of(asked, 2);
+  say_done(tavola_txn_append(txn, key.data, key.len, more.data, more.len));
+}
+
+static void txn_remove(void) {
+  tavola_bytes key = bytes_of(asked, 1);
+  say_done(tavola_txn_remove(txn, key.data, key.len));
+}
+
+static void txn_exists(void) {
+  tavola_bytes key = bytes_of(asked, 1);
+  say_done(tavola_txn_contains(txn, key.data, key.len));
+}
+
+// `txn_count KEY BY INITIAL FLAGS TTL`.
+static void txn_count(void) {
+  tavola_bytes key = bytes_of(asked, 1);
+  int64_t now = 0;
+  tavola_attributes attributes = attributes_of(4, 5);
+  tavola_number_options how = TAVOLA_INIT(tavola_number_options);
+  how.attributes = &attributes;
+  tavola_status status =
+      tavola_txn_add_number_with(txn, key.data, key.len, number_of(asked, 2), &how, &now);
+  if (status == TAVOLA_OK) {
+    printf("number %lld\n", (long long)now);
+  } else {
+    say_error(status);
+  }
+}
+
+#endif
