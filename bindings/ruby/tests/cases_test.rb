@@ -22,7 +22,7 @@ class CasesTest < TavolaTest
     assert_equal 'wrong: step 2 (incr): no error, but 2', CasesRunner.new(wrong, 'case').run
     wrong['steps'][0]['value'] = 'text'
     wrong['steps'][1]['message'] = 'not a decimal number'
-    assert_match(/\Awrong: step 2 \(incr\): the message is "the v/, CasesRunner.new(wrong, 'case').run)
+    assert_match(/: step 2 \(incr\): the message is "the v/, CasesRunner.new(wrong, 'case').run)
   end
 
   def test_the_runner_notices_a_wrong_answer_within_a_step
