@@ -13,7 +13,7 @@ final class Batch
      * Sets many keys, each with its own TTL and tags. If each call would wait for the disk, all
      * keys are set by one transaction, which waits once.
      *
-     * @param array<string, array{mixed, int|float|null, list<string>}> $items key => value, TTL, tags
+     * @param array<string, array{mixed, int|float|null, list<string>}> $items value, TTL, tags
      * @return list<string> the keys that the table has no room for
      * @throws Exception if another item cannot be stored; all others are
      */
