@@ -1,5 +1,5 @@
-//! The harnesses in Ruby, PHP and Perl: what a store gives back is compared with what was put, and
-//! a store that lies once has no figure. An interpreter that is not here is said to be missing.
+//! The harnesses in Ruby, PHP, Python and Perl: what a store gives back is compared with what was
+//! put, and a store that lies once has no figure. The test names an interpreter that is missing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,6 +39,27 @@ const PHP: &str = r#"
     });
 "#;
 
+const PYTHON: &str = r#"
+import sys
+sys.path.insert(0, "python")
+import harness
+
+class Toy:
+    def __init__(self, lies):
+        self.lies, self.values, self.gets = lies, {}, 0
+        self.put = self.values.__setitem__
+    def get(self, key):
+        self.gets += 1
+        value = self.values[key]
+        return b"?" + value[1:] if self.lies and self.gets == 70 else value
+    def close(self):
+        pass
+    def version(self):
+        return "toy"
+
+harness.run(lambda job: Toy(job["peer"] == "liar"))
+"#;
+
 const PERL: &str = r#"
     use lib 'perl';
     use Harness ();
@@ -63,7 +84,7 @@ struct Language {
     toy: &'static str,
 }
 
-const LANGUAGES: [Language; 3] = [
+const LANGUAGES: [Language; 4] = [
     Language {
         interpreter: "ruby",
         options: &[],
@@ -75,6 +96,13 @@ const LANGUAGES: [Language; 3] = [
         options: &[],
         flag: "-r",
         toy: PHP,
+    },
+    Language {
+        interpreter: "python3",
+        // No files of bytecode among the sources.
+        options: &["-B"],
+        flag: "-c",
+        toy: PYTHON,
     },
     Language {
         interpreter: "perl",
@@ -119,9 +147,9 @@ impl Language {
     }
 }
 
-/// Ruby and PHP have workloads of puts and gets, Perl has the company file and pairs.
+/// Ruby, PHP and Python have workloads of puts and gets, Perl has the company file and pairs.
 fn of_puts_and_gets() -> impl Iterator<Item = &'static Language> {
-    LANGUAGES[..2].iter().filter(|language| language.is_here())
+    LANGUAGES[..3].iter().filter(|language| language.is_here())
 }
 
 fn job(peer: &str, workload: &str, case: &Value) -> Value {
@@ -163,7 +191,7 @@ fn a_wrong_value_is_noticed_and_a_right_one_is_not_accused() {
 
 #[test]
 fn a_wrong_value_among_pairs_or_records_is_noticed() {
-    let perl = &LANGUAGES[2];
+    let perl = &LANGUAGES[3];
     if !perl.is_here() {
         return;
     }

@@ -1,6 +1,7 @@
 //! Which peers are here: compiled, probed, or left out with the reason.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -82,8 +83,11 @@ impl Workshop {
         make.current_dir(&folder).args(["-O2", "-std=gnu11"]);
         make.arg(format!("{adapter}.c"))
             .args(["harness.o", "-o", adapter]);
-        if adapter == "tavola" {
-            make.arg("-I.").args(linked(&folder)?);
+        if libs.contains("-ltavola") {
+            make.arg("-I.");
+            if let Some(library) = library() {
+                make.args(linked(&library, &folder)?);
+            }
         }
         make.args(libs.split_whitespace()).arg("-lm");
         succeeds(&mut make).map_err(|why| format!("{why}; it needs {package}"))?;
@@ -201,15 +205,16 @@ pub(super) fn library() -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Arguments of the linker for it; none where the linker is to look by itself. It gets the name
-/// that programs ask for in the folder of the peers.
-fn linked(folder: &Path) -> Result<Vec<String>, String> {
-    let Some(file) = library() else {
-        return Ok(Vec::new());
-    };
+/// Arguments of the linker for this libtavola. It gets the name that programs ask for in the folder
+/// of the peers.
+fn linked(file: &Path, folder: &Path) -> Result<Vec<String>, String> {
     for name in ["libtavola.so", LIBRARY] {
         let link = folder.join(name);
-        std::os::unix::fs::symlink(&file, link).map_err(|error| error.to_string())?;
+        match std::os::unix::fs::symlink(file, link) {
+            // The adapter before this one was linked with it, too.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.to_string()),
+            _ => {}
+        }
     }
     let folder = folder.display();
     Ok(vec![format!("-L{folder}"), format!("-Wl,-rpath,{folder}")])
@@ -340,6 +345,16 @@ mod tests {
             ),
             None => assert_eq!(why, "there is no C compiler"),
         }
+    }
+
+    #[test]
+    fn two_adapters_are_linked_with_the_same_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Path::new("/somewhere/libtavola.so");
+        let first = linked(file, dir.path()).unwrap();
+        assert_eq!(linked(file, dir.path()), Ok(first));
+        let link = std::fs::read_link(dir.path().join(LIBRARY)).unwrap();
+        assert_eq!(link, file);
     }
 
     #[test]

@@ -258,7 +258,7 @@ fn list(config: &Config) -> Result<()> {
             None => peer.configuration.clone(),
             Some(why) => format!("not here: {why}"),
         };
-        show(format!("{:<20}{:<30}{here}", peer.name, peer.title))?;
+        show(format!("{:<22}{:<30}{here}", peer.name, peer.title))?;
     }
     Ok(())
 }

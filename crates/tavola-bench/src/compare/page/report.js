@@ -132,9 +132,11 @@ function isLevel(a, b) {
   const single = a.least === a.most || b.least === b.most;
   return (a.least <= b.most && b.least <= a.most) || (close && single);
 }
+// Tavola's best row. A constant file, which nobody can change, does not count for Tavola.
+const best = (c) => c.entries.find((entry) => entry.store.ours && entry.store.same);
 // Tavola's best beside the store it does worst against: one ahead, else level, else the fastest.
 function standing(c, same) {
-  const ours = c.entries.find((entry) => entry.store.ours);
+  const ours = best(c);
   const others = c.entries.filter((entry) => !entry.store.ours && (entry.store.same || !same));
   if (!ours || !others.length) return null;
   const all = others.map((other) => {
@@ -252,7 +254,7 @@ const COLUMNS = [
 function figures(c) {
   const columns = COLUMNS.filter(([, of]) => c.entries.some((entry) => of(entry.row)));
   const most = Math.max(...c.entries.map((entry) => entry.most));
-  const ours = c.entries.find((entry) => entry.store.ours);
+  const ours = best(c);
   const part = (value) => `${(100 * value) / most}%`;
   const rows = c.entries.map((entry) => {
     const bar = el('span', { class: 'bar', style: `width:${part(entry.median)}` });
