@@ -79,6 +79,44 @@ class LockTest < TavolaTest
     end
   end
 
+  def test_a_barrier_holds_all_callers_until_the_last_one
+    came = table.path + '.came'
+    pids = Array.new(2) do
+      child do
+        File.write(came, "came\n", mode: 'a')
+        raise 'not all came' unless table.barrier('b', 3, timeout: 30)
+
+        table.increment('through')
+      end
+    end
+    sleep 0.01 until File.exist?(came) && File.readlines(came).size == 2
+    # The callers wait in slices, and pass none of them alone.
+    sleep 0.2
+    assert_nil table['through']
+    assert table.barrier('b', 3, timeout: 30)
+    pids.each { |pid| assert_child(pid) }
+    assert_equal 2, table['through']
+  end
+
+  def test_a_barrier_without_the_others_ends_with_its_timeout
+    refute table.barrier('b', 2, timeout: 0)
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    refute table.barrier('b', 2, timeout: 0.12)
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :>=, 0.11
+    assert_equal 0, Integer(table['b']), 'a call that has returned no longer counts'
+    other = Thread.new { table.barrier('b', 2) }
+    assert table.barrier('b', 2, timeout: 30), 'a thread that waits lets others run'
+    assert other.value
+    waiting = Thread.new { table.barrier('b', 2) }
+    sleep 0.01 until Integer(table['b']) == 3
+    waiting.kill.join
+    assert_equal 2, Integer(table['b']), 'a thread that was killed no longer counts'
+    assert_raises(ArgumentError) { table.barrier('b', 0) }
+    assert_raises(ArgumentError) { table.barrier('b', 1 << 32) }
+    table['text'] = 'a'
+    assert_raises(Tavola::NotACounterError) { table.barrier('text', 2, timeout: 0) }
+  end
+
   def test_watch
     watch = table.watch('a')
     refute watch.wait(0)

@@ -1,4 +1,4 @@
-// Watches: waiting until a key has changed.
+// Watches: waiting until a key has changed. Barriers: waiting until others have called, too.
 
 #include "tavola_ruby.h"
 
@@ -79,6 +79,43 @@ static VALUE watch_close(VALUE self) {
   return Qnil;
 }
 
+typedef struct {
+  tvl_handle *handle;
+  VALUE key;
+  uint32_t count;
+  uint64_t timeout_ms;
+} barrier;
+
+// Between two slices the caller does not count. The others see it again in the next one.
+static tavola_status barrier_slice(void *user, uint64_t slice_ms) {
+  const barrier *at = user;
+  return tavola_barrier_wait(at->handle->table, TVL_BYTES(at->key), at->count, slice_ms);
+}
+
+static VALUE barrier_body(VALUE user) {
+  barrier *at = (barrier *)user;
+  return TVL_BOOL(tvl_check(tvl_wait(barrier_slice, at, at->timeout_ms)) == TAVOLA_OK);
+}
+
+static VALUE barrier_end(VALUE user) {
+  tvl_leave(((barrier *)user)->handle);
+  return Qnil;
+}
+
+static VALUE table_wait_at_barrier(VALUE self, VALUE key, VALUE count, VALUE timeout) {
+  long long callers = NUM2LL(count);
+  if (callers < 1 || callers > UINT32_MAX) {
+    rb_raise(rb_eArgError, "a barrier has 1 to 2^32 - 1 callers, not %lld", callers);
+  }
+  barrier at = {NULL, rb_str_new_frozen(tvl_key(key)), (uint32_t)callers, tvl_timeout_ms(timeout)};
+  at.handle = tvl_handle_of(self);
+  tvl_enter(at.handle);
+  VALUE have_come = rb_ensure(barrier_body, (VALUE)&at, barrier_end, (VALUE)&at);
+  RB_GC_GUARD(at.key);
+  RB_GC_GUARD(self);
+  return have_come;
+}
+
 void tvl_init_watch(void) {
   watch_class = rb_define_class_under(tvl_module, "Watch", rb_cObject);
   rb_gc_register_mark_object(watch_class);
@@ -86,4 +123,5 @@ void tvl_init_watch(void) {
   rb_define_method(watch_class, "wait", watch_wait_for, -1);
   rb_define_method(watch_class, "close", watch_close, 0);
   rb_define_private_method(tvl_table_class, "open_watch", table_open_watch, 1);
+  rb_define_private_method(tvl_table_class, "wait_at_barrier", table_wait_at_barrier, 3);
 }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Tavola
-  # Locks over processes, and watches of keys.
+  # Locks and barriers over processes, and watches of keys.
   #
   # A lock is a lease on a key of its own, under which nothing is stored. If its holder dies, in any
   # way, the next one gets the lock within about 10 ms. A holder that is stopped keeps it for
@@ -73,6 +73,22 @@ module Tavola
       ensure
         watch.close
       end
+    end
+
+    # Waits until `count` processes or threads have called this with the same key; then all calls
+    # return. The key counts the calls, so `count` callers may use it again. It never expires. A
+    # process that is killed while it waits may still count: remove the key before the next use.
+    #
+    # @param count [Integer] how many callers there are, with this one
+    # @param timeout [Numeric, nil] seconds; nil is no limit
+    # @return [Boolean] false: the others did not come in time, and this call no longer counts
+    # @example
+    #   other = Thread.new { table.barrier('start', 2) }
+    #   table.barrier('start', 2) # => true
+    #   other.join
+    #   table.barrier('start', 2, timeout: 0.01) # => false
+    def barrier(key, count, timeout: nil)
+      wait_at_barrier(key, count, timeout)
     end
 
     private
