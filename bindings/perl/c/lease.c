@@ -1,5 +1,5 @@
 /*
- * Leases, locks, watches and iterators: objects of one thread.
+ * Leases, locks, watches and iterators: objects of one thread; and barriers.
  *
  * A lock is a lease of the key `\0lock\0NAME` that is never filled. The library records its owner in
  * the table. When the owner closes it or dies, the next process gets it; those that wait are woken,
@@ -51,6 +51,39 @@ tavola_status tvl_lease_wait(void *lease, uint64_t timeout_ms) {
 
 tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms) {
   return tavola_key_watch_wait((tavola_key_watch *)watch, timeout_ms);
+}
+
+typedef struct barrier {
+  const tavola_table *table;
+  tavola_bytes key;
+  uint32_t count;
+} barrier;
+
+/* Between two slices the caller does not count. The others see it again in the next one. */
+static tavola_status barrier_slice(void *what, uint64_t timeout_ms) {
+  const barrier *at = (const barrier *)what;
+  return tavola_barrier_wait(at->table, at->key.data, at->key.len, at->count, timeout_ms);
+}
+
+bool tvl_barrier(pTHX_ SV *self, SV *key, IV count, SV *timeout) {
+  tvl_handle *handle = tvl_handle_of(aTHX_ self);
+  const char *data;
+  STRLEN len;
+  barrier at = {handle->table, {NULL, 0}, (uint32_t)count};
+  tavola_status status;
+  /* A handler of a signal may run between two slices, and change the variable of the key. */
+  SV *kept = sv_2mortal(newSVsv(key));
+  if (count < 1 || (UV)count > UINT32_MAX) {
+    tvl_argument(aTHX_ "a barrier has 1 to 2^32 - 1 callers, and not %" IVdf, count);
+  }
+  tvl_key(aTHX_ handle, kept, &data, &len);
+  at.key.data = data;
+  at.key.len = len;
+  status = tvl_wait(aTHX_ barrier_slice, &at, tvl_wait_ms(aTHX_ timeout));
+  if (status < 0) {
+    tvl_throw(aTHX_ status);
+  }
+  return status == TAVOLA_OK;
 }
 
 static tavola_status pause_for(void *what, uint64_t timeout_ms) {

@@ -216,6 +216,7 @@ typedef struct tvl_iterator {
   SV *table;
 } tvl_iterator;
 SV *tvl_lock(pTHX_ SV *self, SV *name, SV **args, I32 count);
+bool tvl_barrier(pTHX_ SV *self, SV *key, IV count, SV *timeout);
 tavola_status tvl_lease_wait(void *lease, uint64_t timeout_ms);
 tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms);
 

@@ -45,6 +45,32 @@ subtest 'processes take turns' => sub {
     is($t->get('balance'), 200, 'no change was lost');
 };
 
+subtest 'a barrier' => sub {
+    ok($t->barrier('one', 1), 'one caller does not wait');
+    ok(!$t->barrier('two', 2, 0), 'no time for the other');
+    ok(!$t->barrier('two', 2, 0.12), 'the other does not come');
+    is($t->get('two'), 0, 'a call that has returned no longer counts');
+    my @says = map {
+        [ child_says(sub {
+            my ($to) = @_;
+            print {$to} "came\n";
+            $t->barrier('three', 3, 30) or die 'not all came';
+            $t->incr('through');
+        }) ]
+    } 1 .. 2;
+    is(readline $_->[1], "came\n", 'a child comes') for @says;
+    sleep 0.2;
+    is($t->get('through'), undef, 'the children wait, in slices');
+    ok($t->barrier('three', 3, 30), 'the last one comes');
+    waitpid $_->[0], 0 for @says;
+    is($t->get('through'), 2, 'then all have passed');
+    dies(sub { $t->barrier('x', 0) }, 'Argument', qr/1 to 2\^32 - 1 callers, and not 0/, 'none');
+    dies(sub { $t->barrier('x', 2**32) }, 'Argument', qr/and not 4294967296/, 'too many');
+    dies(sub { $t->barrier('x', 2, 'soon') }, 'Argument', qr/'soon'/, 'a time');
+    $t->set('text', 'a');
+    dies(sub { $t->barrier('text', 2, 0) }, 'NotACounter', qr/decimal number/, 'another value');
+};
+
 subtest 'a killed holder' => sub {
     my ($pid, $from) = child_says(sub {
         my ($to) = @_;

@@ -64,6 +64,13 @@ lock(SV *self, SV *name, ...)
   OUTPUT:
     RETVAL
 
+bool
+barrier(SV *self, SV *key, IV count, SV *timeout = &PL_sv_undef)
+  CODE:
+    RETVAL = tvl_barrier(aTHX_ self, key, count, timeout);
+  OUTPUT:
+    RETVAL
+
 SV *
 watch(SV *self, SV *key)
   PREINIT:
