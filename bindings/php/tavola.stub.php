@@ -97,6 +97,8 @@ final class Table implements \ArrayAccess, \Countable, \IteratorAggregate
 
     public function getBytes(string $key): ?string {}
 
+    public function getRange(string $key, int $start, int $most): ?string {}
+
     public function setBytes(string $key, string $bytes, int $flags = 0, int|float|null $ttl = null, array|Tags|null $tags = null): bool {}
 
     public function touch(string $key, int|float|null $ttl): bool {}

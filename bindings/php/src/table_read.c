@@ -158,6 +158,41 @@ ZEND_METHOD(Tavola_Table, entry)
 	add_assoc_long(return_value, "token", (zend_long)token);
 }
 
+/* The string is made before the library reads, because PHP may end the script when memory is short.
+ * If the value grows between the two calls, the part may be shorter than asked. */
+ZEND_METHOD(Tavola_Table, getRange)
+{
+	zend_string *key;
+	zend_long start, most;
+	size_t len = 0;
+	ZEND_PARSE_PARAMETERS_START(3, 3)
+		Z_PARAM_STR(key)
+		Z_PARAM_LONG(start)
+		Z_PARAM_LONG(most)
+	ZEND_PARSE_PARAMETERS_END();
+	TAVOLA_THIS_TABLE();
+	if (start < 0 || most < 0) {
+		zend_argument_value_error(start < 0 ? 2 : 3, "must not be negative");
+		RETURN_THROWS();
+	}
+	const tavola_table *table = self->handle->table;
+	if (!tavola_answered(tavola_value_len(table, ZSTR_VAL(key), ZSTR_LEN(key), &len))) {
+		return;
+	}
+	size_t left = (size_t)start < len ? len - (size_t)start : 0;
+	size_t room = MIN(left, (size_t)most);
+	zend_string *part = zend_string_alloc(room, false);
+	tavola_buffer buffer = TAVOLA_BUFFER(ZSTR_VAL(part), room);
+	if (!tavola_answered(tavola_get_range(table, ZSTR_VAL(key), ZSTR_LEN(key),
+			(uint64_t)start, room, &buffer))) {
+		zend_string_release(part);
+		return;
+	}
+	ZSTR_LEN(part) = buffer.len;
+	ZSTR_VAL(part)[buffer.len] = '\0';
+	RETURN_STR(part);
+}
+
 ZEND_METHOD(Tavola_Table, getBytes)
 {
 	zend_string *key, *bytes;

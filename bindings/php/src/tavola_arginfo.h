@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0614006abfd96e6b3488527edf1634f1025afef0 */
+ * Stub hash: fc35cf42218702ea0ef13811a122385445622e73 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Tavola_version, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -92,6 +92,12 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_getBytes, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_getRange, 0, 3, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, start, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, most, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Tavola_Table_setBytes, 0, 2, _IS_BOOL, 0)
@@ -462,6 +468,7 @@ ZEND_METHOD(Tavola_Table, cas);
 ZEND_METHOD(Tavola_Table, update);
 ZEND_METHOD(Tavola_Table, entry);
 ZEND_METHOD(Tavola_Table, getBytes);
+ZEND_METHOD(Tavola_Table, getRange);
 ZEND_METHOD(Tavola_Table, setBytes);
 ZEND_METHOD(Tavola_Table, touch);
 ZEND_METHOD(Tavola_Table, ttl);
@@ -757,6 +764,7 @@ static const zend_function_entry class_Tavola_Table_methods[] = {
 	ZEND_ME(Tavola_Table, update, arginfo_class_Tavola_Table_update, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, entry, arginfo_class_Tavola_Table_entry, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, getBytes, arginfo_class_Tavola_Table_getBytes, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Table, getRange, arginfo_class_Tavola_Table_getRange, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, setBytes, arginfo_class_Tavola_Table_setBytes, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, touch, arginfo_class_Tavola_Table_touch, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Table, ttl, arginfo_class_Tavola_Table_ttl, ZEND_ACC_PUBLIC)

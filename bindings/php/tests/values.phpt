@@ -55,6 +55,21 @@ foreach ($foreign as [$flags, $bytes, $value]) {
 }
 throws(ValueError::class, fn() => $table->setBytes('key', '', -1));
 
+/* Parts of a value, of one page and of several. */
+foreach (['0123456789', str_repeat('0123456789', 20_000)] as $bytes) {
+    $table->set('key', $bytes);
+    $end = strlen($bytes);
+    foreach ([[0, 4], [3, 4], [0, $end], [$end - 2, 2], [$end - 2, 100], [0, PHP_INT_MAX], [5, 0],
+        [$end, 5], [$end + 9, 5], [PHP_INT_MAX, PHP_INT_MAX]] as [$start, $most]) {
+        same(substr($bytes, $start, $most), $table->getRange('key', $start, $most));
+    }
+}
+$table->set('key', 12345);
+same('34', $table->getRange('key', 2, 2), 'the bytes of any kind');
+same(null, $table->getRange('missing', 0, 5));
+throws(ValueError::class, fn() => $table->getRange('key', -1, 5));
+throws(ValueError::class, fn() => $table->getRange('key', 0, -1));
+
 /* What is not stored without a serializer. */
 foreach ([new stdClass, [new stdClass], ["\xff"], ["\xff" => 1], [NAN], STDIN, [STDIN],
     fn() => 1] as $value) {
