@@ -54,8 +54,7 @@ static inline SV *read_key(pTHX_ SV *self, SV *key) {
 static inline void set_key(pTHX_ SV *self, SV *key, SV *value, SV **args, I32 count) {
   tvl_handle *handle = tvl_handle_of(aTHX_ self);
   tvl_write write;
-  if (count == 0 && (SvFLAGS(value) & (SVf_POK | SVf_IOK | SVs_GMG | SVf_ROK | SVf_UTF8)) ==
-                        SVf_POK) {
+  if (count == 0 && tvl_is_plain_bytes(value)) {
     const char *data;
     STRLEN len;
     tvl_key(aTHX_ handle, key, &data, &len);

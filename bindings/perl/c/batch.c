@@ -181,39 +181,56 @@ static void key_of_entry(pTHX_ const tvl_handle *handle, HE *entry, const char *
   tvl_key(aTHX_ handle, sv_2mortal(newSVsv(hv_iterkeysv(entry))), data, len);
 }
 
-/* The keys and values of one call. */
+/* The longest number that is written. */
+#define DIGITS sizeof(((tvl_bytes *)NULL)->digits)
+
+/* The keys and values of one call, and the kinds of the values. */
 typedef struct batch {
   tvl_handle *handle;
-  const tvl_write *write;
-  tavola_entry *entries;
-  tavola_attributes *attributes;
+  tavola_pair *pairs;
+  uint32_t *kinds;
+  char (*digits)[DIGITS]; /* Of numbers; NULL until the first one. */
+  size_t room;
   size_t count;
+  bool is_mixed; /* The values are of several kinds. */
 } batch;
 
 static void begin(pTHX_ batch *all, size_t room) {
-  all->entries = scratch(aTHX_ (room + 1) * sizeof *all->entries);
-  all->attributes = scratch(aTHX_ (room + 1) * sizeof *all->attributes);
-  all->count = 0;
+  all->pairs = scratch(aTHX_ (room + 1) * sizeof *all->pairs);
+  all->kinds = scratch(aTHX_ (room + 1) * sizeof *all->kinds);
+  all->room = room;
 }
 
-static void add_pair(pTHX_ batch *all, const char *key, STRLEN len, SV *value) {
-  tavola_entry *entry = &all->entries[all->count];
-  tavola_attributes *attributes = &all->attributes[all->count++];
+/* Sets the bytes of the last pair to those of a value, and returns its kind. */
+static uint32_t set_value(pTHX_ batch *all, SV *value) {
+  size_t last = all->count - 1;
+  tavola_bytes *to = &all->pairs[last].value;
   tvl_bytes bytes;
   tvl_encode(aTHX_ all->handle, value, &bytes);
+  to->data = bytes.data;
+  to->len = bytes.len;
   if (bytes.data == bytes.digits) {
-    bytes.data = SvPVX(newSVpvn_flags(bytes.data, bytes.len, SVs_TEMP));
+    if (all->digits == NULL) {
+      all->digits = scratch(aTHX_ all->room * sizeof *all->digits);
+    }
+    to->data = memcpy(all->digits[last], bytes.digits, bytes.len);
   }
-  entry->key.data = key;
-  entry->key.len = len;
-  entry->value.data = bytes.data;
-  entry->value.len = bytes.len;
-  entry->attributes = NULL;
-  if (all->write->has_time || bytes.flags != 0) {
-    *attributes = all->write->attributes;
-    attributes->flags = bytes.flags;
-    entry->attributes = attributes;
+  return bytes.flags;
+}
+
+static inline void add_pair(pTHX_ batch *all, const char *key, STRLEN len, SV *value) {
+  tavola_pair *pair = &all->pairs[all->count];
+  uint32_t *kind = &all->kinds[all->count++];
+  pair->key.data = key;
+  pair->key.len = len;
+  if (LIKELY(tvl_is_plain_bytes(value))) {
+    pair->value.data = SvPVX_const(value);
+    pair->value.len = SvCUR(value);
+    *kind = TVL_BYTES;
+  } else {
+    *kind = set_value(aTHX_ all, value);
   }
+  all->is_mixed |= *kind != all->kinds[0];
 }
 
 static void add_hash(pTHX_ batch *all, HV *values) {
@@ -234,6 +251,16 @@ static void add_hash(pTHX_ batch *all, HV *values) {
   }
 }
 
+/* Returns an item of a list. A serializer, or the magic of an item, may change the list. */
+static inline SV *item_of(pTHX_ AV *list, SSize_t i) {
+  SV **item;
+  if (LIKELY(!SvRMAGICAL(list) && i <= AvFILLp(list))) {
+    return AvARRAY(list)[i];
+  }
+  item = av_fetch(list, i, 0);
+  return item != NULL ? *item : NULL;
+}
+
 static void add_list(pTHX_ batch *all, AV *pairs) {
   SSize_t count = av_len(pairs) + 1, i;
   if (count % 2 != 0) {
@@ -241,20 +268,50 @@ static void add_list(pTHX_ batch *all, AV *pairs) {
   }
   begin(aTHX_ all, (size_t)count / 2);
   for (i = 0; i < count; i += 2) {
-    SV **key = av_fetch(pairs, i, 0), **value = av_fetch(pairs, i + 1, 0);
+    SV *key = item_of(aTHX_ pairs, i), *value = item_of(aTHX_ pairs, i + 1);
     const char *data = "";
     STRLEN len = 0;
     if (key != NULL) {
-      tvl_key(aTHX_ all->handle, *key, &data, &len);
+      tvl_key(aTHX_ all->handle, key, &data, &len);
     }
-    add_pair(aTHX_ all, data, len, value != NULL ? *value : &PL_sv_undef);
+    add_pair(aTHX_ all, data, len, value != NULL ? value : &PL_sv_undef);
   }
+}
+
+/* Stores pairs of several kinds, or with tags. Returns the status of the library. */
+static tavola_status store_entries(pTHX_ const batch *all, const tvl_write *write) {
+  tavola_entry *entries = scratch(aTHX_ (all->count + 1) * sizeof *entries);
+  tavola_attributes *attributes = scratch(aTHX_ (all->count + 1) * sizeof *attributes);
+  size_t i;
+  for (i = 0; i < all->count; i++) {
+    entries[i].key = all->pairs[i].key;
+    entries[i].value = all->pairs[i].value;
+    entries[i].attributes = NULL;
+    if (write->has_time || all->kinds[i] != TVL_BYTES) {
+      attributes[i] = write->attributes;
+      attributes[i].flags = all->kinds[i];
+      entries[i].attributes = &attributes[i];
+    }
+  }
+  return write->has_tags
+             ? tavola_set_many_tagged(all->handle->table, entries, all->count, &write->tags)
+             : tavola_set_many_entries(all->handle->table, entries, all->count);
+}
+
+/* Stores pairs of one kind. Returns the status of the library. */
+static tavola_status store_pairs(const batch *all, const tvl_write *write) {
+  tavola_attributes attributes = write->attributes;
+  attributes.flags = all->count != 0 ? all->kinds[0] : TVL_BYTES;
+  return tavola_set_many_with(all->handle->table, all->pairs, all->count,
+                              write->has_time || attributes.flags != TVL_BYTES ? &attributes
+                                                                               : NULL);
 }
 
 /* Sets the keys of a hash, or of a list of keys and values, all with the same time and tags. */
 void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write) {
-  batch all = {handle, write, NULL, NULL, 0};
+  batch all = {0};
   tavola_status status;
+  all.handle = handle;
   if (SvROK(values) && SvTYPE(SvRV(values)) == SVt_PVHV) {
     add_hash(aTHX_ &all, (HV *)SvRV(values));
   } else if (SvROK(values) && SvTYPE(SvRV(values)) == SVt_PVAV) {
@@ -262,9 +319,8 @@ void tvl_set_many(pTHX_ tvl_handle *handle, SV *values, const tvl_write *write) 
   } else {
     tvl_argument(aTHX_ "set_multi needs a reference to a hash, or to a list of keys and values");
   }
-  status = write->has_tags
-               ? tavola_set_many_tagged(handle->table, all.entries, all.count, &write->tags)
-               : tavola_set_many_entries(handle->table, all.entries, all.count);
+  status = all.is_mixed || write->has_tags ? store_entries(aTHX_ &all, write)
+                                           : store_pairs(&all, write);
   if (status < 0) {
     tvl_throw(aTHX_ status);
   }

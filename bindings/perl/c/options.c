@@ -154,7 +154,9 @@ tavola_status tvl_store(pTHX_ tvl_handle *handle, SV *key, SV *value, int32_t co
   how.tags = write->has_tags ? &write->tags : NULL;
   for (;;) {
     how.attributes = write->has_time || attributes.flags != 0 ? &attributes : NULL;
-    status = tavola_store(table, data, len, bytes.data, bytes.len, &how, NULL);
+    status = condition == TAVOLA_CONDITION_ALWAYS && !write->has_tags
+                 ? tavola_set_with(table, data, len, bytes.data, bytes.len, how.attributes)
+                 : tavola_store(table, data, len, bytes.data, bytes.len, &how, NULL);
     if (status != TAVOLA_ERR_BAD_OPTION || attributes.flags == 0 ||
         !tvl_has_fixed_lengths(handle, write)) {
       break;

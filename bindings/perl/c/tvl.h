@@ -256,6 +256,11 @@ static inline tvl_handle *tvl_handle_of(pTHX_ SV *self) {
   return tvl_handle_found(aTHX_ self);
 }
 
+/* Returns whether a value is a string of bytes that nothing has to be done for. */
+static inline bool tvl_is_plain_bytes(const SV *value) {
+  return (SvFLAGS(value) & (SVf_POK | SVf_IOK | SVs_GMG | SVf_ROK | SVf_UTF8)) == SVf_POK;
+}
+
 /* Sets the bytes of a key: the UTF-8 bytes of a string with Perl's UTF-8 flag, else its bytes. */
 static inline void tvl_key(pTHX_ const tvl_handle *handle, SV *key, const char **data,
                            STRLEN *len) {

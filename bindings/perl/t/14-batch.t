@@ -3,6 +3,7 @@ use warnings;
 
 use lib 't/lib';
 use Test::More;
+use Tie::Array;
 use TavolaTest;
 
 my $t = table();
@@ -81,6 +82,45 @@ subtest 'set_multi with tags' => sub {
     is_deeply($t->get_multi('a', 'b', 'c'), { b => 3 }, 'all keys of the call have the tags');
     dies(sub { $t->set_multi({ a => 1 }, tags => [ {} ]) }, 'Argument', qr/a tag is/, 'no tag');
     ok(!$t->exists('a'), 'and nothing is set');
+};
+
+subtest 'set_multi of one kind and of several' => sub {
+    my $t = table();
+    my $text = "\x{263a}";
+    my %kinds = (
+        bytes => [ 0, 'a', 'b' ], text => [ 0x54010000, $text, $text x 2 ],
+        integer => [ 0x54020000, -7, 0, ~0, -9223372036854775807 ],
+        float => [ 0x54030000, 0.5, -1e300 ], json => [ 0x54040000, [1], {} ],
+        several => [ undef, 'a', 7, $text, 0.5, [1], 'b', 8 ],
+    );
+    for my $kind (sort keys %kinds) {
+        my ($flags, @values) = @{ $kinds{$kind} };
+        my %pairs = map { ("$kind$_" => $values[$_]) } 0 .. $#values;
+        for my $way ([ 'hash' => sub { +{%pairs} } ], [ 'list' => sub { [%pairs] } ]) {
+            for my $ttl (undef, 60) {
+                my $name = "$kind, a $way->[0], " . ($ttl ? 'a ttl' : 'no ttl');
+                $t->clear;
+                $t->set_multi($way->[1]->(), $ttl ? (ttl => $ttl) : ());
+                is_deeply($t->get_multi(keys %pairs), \%pairs, $name);
+                my @times = map { $t->ttl($_) } keys %pairs;
+                is(scalar(grep { defined } @times), $ttl ? scalar @values : 0, "$name: times");
+                next if !defined $flags;
+                my @others = grep { $t->entry($_)->{flags} != $flags } keys %pairs;
+                is("@others", '', "$name: flags");
+            }
+        }
+    }
+    is($t->set_multi([]) && $t->set_multi({}), 1, 'nothing to set');
+    tie my @tied, 'Tie::StdArray';
+    @tied = (a => 1, b => 'two');
+    $t->set_multi(\@tied);
+    is_deeply([ $t->get_list('a', 'b') ], [ 1, 'two' ], 'from a tied list');
+    my @hole = (a => 1);
+    $#hole = 3;
+    $hole[2] = 'b';
+    $t->set_multi(\@hole);
+    is_deeply($t->get_multi('a', 'b'), { a => 1, b => undef }, 'a value that is missing is undef');
+    dies(sub { $t->set_multi([ 'a' ]) }, 'Argument', qr/a value for each key/, 'an odd list');
 };
 
 done_testing;
