@@ -31,7 +31,8 @@ final class SessionHandler implements \SessionHandlerInterface,
 
     public function open(string $path, string $name): bool
     {
-        return true;
+        // `session_reset` opens a session that is open.
+        return $this->close();
     }
 
     public function close(): bool

@@ -7,6 +7,7 @@
  */
 
 #include "php_tavola.h"
+#include "lock.h"
 
 #include <unistd.h>
 
@@ -113,11 +114,24 @@ static tavola_lease *acquire(
 	}
 }
 
+tavola_lease *tavola_take_lock(
+	const tavola_table *table, zend_string *name, uint64_t lease_ms, const zval *timeout)
+{
+	tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+	options.fresh_ms = 1;
+	options.lease_ms = lease_ms;
+	zend_string *key = zend_string_concat2(
+		PREFIX, sizeof(PREFIX) - 1, ZSTR_VAL(name), ZSTR_LEN(name));
+	tavola_lease *lease = acquire(table, key, &options, timeout);
+	zend_string_release(key);
+	return lease;
+}
+
 ZEND_METHOD(Tavola_Table, lock)
 {
 	zend_string *name;
 	zval *timeout = NULL, *seconds = NULL;
-	tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
+	uint64_t lease_ms = 3600 * 1000;
 	ZEND_PARSE_PARAMETERS_START(1, 3)
 		Z_PARAM_STR(name)
 		Z_PARAM_OPTIONAL
@@ -125,20 +139,15 @@ ZEND_METHOD(Tavola_Table, lock)
 		Z_PARAM_NUMBER(seconds)
 	ZEND_PARSE_PARAMETERS_END();
 	TAVOLA_THIS_TABLE();
-	options.fresh_ms = 1;
-	options.lease_ms = 3600 * 1000;
-	if (seconds && !tavola_duration_ms(seconds, "lease", &options.lease_ms)) {
+	if (seconds && !tavola_duration_ms(seconds, "lease", &lease_ms)) {
 		RETURN_THROWS();
 	}
-	zend_string *key = zend_string_concat2(
-		PREFIX, sizeof(PREFIX) - 1, ZSTR_VAL(name), ZSTR_LEN(name));
 	zval made;
 	object_init_ex(&made, tavola_lock_ce);
 	tavola_php_lock *lock = lock_of(&made);
 	ZVAL_COPY(&lock->table, ZEND_THIS);
 	lock->pid = getpid();
-	lock->lease = acquire(self->handle->table, key, &options, timeout);
-	zend_string_release(key);
+	lock->lease = tavola_take_lock(self->handle->table, name, lease_ms, timeout);
 	if (lock->lease) {
 		RETURN_COPY_VALUE(&made);
 	}

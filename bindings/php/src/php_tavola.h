@@ -107,4 +107,7 @@ void tavola_init_log(void);
 zend_result tavola_start_apcu(void);
 void tavola_end_apcu_request(void);
 
+/* Registers the save handler of sessions; session.c. */
+void tavola_start_sessions(void);
+
 #endif

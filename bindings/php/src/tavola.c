@@ -77,6 +77,7 @@ static PHP_MINIT_FUNCTION(tavola)
 	remember_directory();
 	tavola_start_handles();
 	tavola_register_classes();
+	tavola_start_sessions();
 	zend_register_functions(NULL, tavola_functions(), NULL, type);
 	return TAVOLA_G(apcu_compat) ? tavola_start_apcu() : SUCCESS;
 }
@@ -141,6 +142,7 @@ static const zend_module_dep dependencies[] = {
 	ZEND_MOD_REQUIRED("standard")
 	ZEND_MOD_OPTIONAL("igbinary")
 	ZEND_MOD_OPTIONAL("apcu")
+	ZEND_MOD_OPTIONAL("session")
 	ZEND_MOD_END
 };
 

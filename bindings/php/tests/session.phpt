@@ -22,12 +22,28 @@ session_id('theid');
 session_start();
 same(5, $_SESSION['visits']);
 same(null, $table->lock('php:theid', 0), 'locked while it is open');
+$_SESSION['visits'] = 6;
+same(true, session_reset());
+same(5, $_SESSION['visits']);
+same(null, $table->lock('php:theid', 0), 'locked after a reset as well');
 session_write_close();
 same(true, $table->lock('php:theid', 0)->release());
 session_id('theid');
 session_start();
 session_destroy();
 same(false, $table->exists('php:theid'));
+
+/* The save handler `tavola` has the keys and locks of the class. */
+ini_set('session.save_handler', 'tavola');
+ini_set('session.save_path', 'sessions');
+$other = new Tavola\SessionHandler($table, lockTimeout: 0.05);
+session_id('both');
+session_start();
+$_SESSION['visits'] = 1;
+same(false, $other->read('both'));
+session_write_close();
+same('visits|i:1;', $other->read('both'));
+$other->close();
 echo 'done';
 ?>
 --EXPECT--
