@@ -30,6 +30,8 @@ Values are pickled, except text, bytes, numbers and JSON, which other languages 
 the table only to programs that you trust.
 """
 
+import functools
+
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache, memcache_key_warnings
 
 from ._open import open_cache
@@ -179,6 +181,7 @@ class TavolaCache(BaseCache):
 # Django's own asynchronous calls run the synchronous ones in a thread; these calls take about a
 # microsecond, so they are made at once.
 def _now(name):
+    @functools.wraps(getattr(TavolaCache, name))
     async def call(self, *args, **kwargs):
         return getattr(self, name)(*args, **kwargs)
 
