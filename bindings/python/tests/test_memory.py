@@ -1,5 +1,6 @@
 """Memory: a million calls without growth, and a run under valgrind."""
 
+import json
 import os
 import pathlib
 import resource
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 from processes import HERE
+from test_cases import FILE
 
 import tavola
 
@@ -96,7 +98,16 @@ def test_the_interpreter_counts_no_growth(cache):
 VALGRIND = """
 import sys
 sys.path.insert(0, {here!r})
-import tavola, test_memory
+import tavola, test_cases, test_memory
+opened = tavola.open
+def small(name, **options):
+    # A large mapping takes valgrind more than a second.
+    if "capacity" not in options:
+        options.setdefault("max_size", 8 << 20)
+    return opened(name, **options)
+tavola.open = small
+for number, case in enumerate(test_cases.CASES):
+    test_cases.test_case(case, f"case-{{number}}")
 with tavola.open("valgrind", capacity=8 << 20, serializer="pickle") as cache:
     for number in range(60):
         test_memory._round(cache, number)
@@ -111,7 +122,7 @@ with tavola.Queue("valgrind-jobs", maxsize=5) as jobs:
     jobs.put([1]); assert jobs.get() == [1]
 with tavola.Log("valgrind-log") as log:
     log.write("info", "one"); assert len(log.read()) == 1
-print("done")
+print(len(test_cases.CASES), "cases")
 """
 
 
@@ -128,4 +139,6 @@ def test_valgrind_finds_no_errors_of_the_extension(tmp_path):
     found = [
         part for part in report.read_text().split("\n==") if "_tavola.abi3.so" in part
     ]
-    assert ran.returncode == 0 and ran.stdout == "done\n" and found == []
+    cases = len(json.loads(FILE.read_text(encoding="utf-8"))["cases"])
+    assert ran.returncode == 0 and ran.stdout == f"{cases} cases\n" and cases > 100
+    assert found == []
