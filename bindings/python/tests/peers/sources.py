@@ -5,7 +5,8 @@ import subprocess
 import sys
 import tarfile
 
-TARGET = pathlib.Path(__file__).resolve().parents[4] / "target/bindings/python/peers"
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+TARGET = ROOT / "target/bindings/python/peers"
 
 
 class Unavailable(Exception):
@@ -47,3 +48,16 @@ def cpython_tests():
         package = next(TARGET.glob(f"libpython{version}-testsuite_*.deb"))
         _run("dpkg-deb", "-x", str(package), str(folder))
     return tests
+
+
+def command():
+    """Return the path of the command `tavola`: what was built last, or a quick build."""
+    built = [ROOT / "target" / profile / "tavola" for profile in ("release", "quick", "debug")]
+    there = [path for path in built if path.exists()]
+    if not there:
+        subprocess.run(
+            ["cargo", "build", "--quiet", "--profile", "quick", "--package", "tavola-cli"],
+            cwd=ROOT, check=True,
+        )
+        there = [ROOT / "target/quick/tavola"]
+    return max(there, key=lambda path: path.stat().st_mtime)

@@ -24,6 +24,7 @@ DIFFERS = {
     "dogpile": {},
     "flask": {},
     "cachetools": {},
+    "pymemcache": {},
     "dbm": {
         "test_anydbm_creation_n_file_exists_with_invalid_contents":
             "a file that is not a table is never removed",
@@ -46,7 +47,7 @@ class Suite:
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
         self.report = folder / "report.xml"
-        self.missing = None
+        self.missing = self.server = None
         try:
             command, *path = getattr(self, f"prepare_{name}")()
         except (sources.Unavailable, StopIteration, subprocess.TimeoutExpired) as error:
@@ -118,6 +119,27 @@ class Suite:
         shutil.copy(HERE / "dbm_module.py", self.folder / "tests")
         return ["-m", "unittest", "-v", "dbm_module"], self.folder / "tests"
 
+    def prepare_pymemcache(self):
+        """Their tests of a client, over a server that has a table."""
+        theirs = sources.from_pypi("pymemcache", "4.0.0") / "pymemcache"
+        shutil.copytree(theirs, self.folder / "tests/pymemcache")
+        self.server = subprocess.Popen(
+            [sources.command(), "serve", str(self.folder / "served"), "--capacity", "64M",
+             "--listen", "127.0.0.1:0"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        )
+        # The line is: serving TABLE on ADDRESS:PORT
+        port = self.server.stdout.readline().rsplit(":", 1)[-1].strip()
+        files = ["pymemcache/test/test_integration.py"]
+        return (self.pytest("-m", "integration", "--port", port, *files),)
+
+    def stop(self):
+        """End the processes of the suite."""
+        for process in (self.server, getattr(self, "process", None)):
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+
     def compare(self, least, parse):
         """Wait for the end, and compare what failed with what is known to differ."""
         if self.missing:
@@ -169,9 +191,7 @@ class Suites:
 
     def stop(self):
         for suite in self.running.values():
-            if suite.missing is None and suite.process.poll() is None:
-                suite.process.kill()
-                suite.process.wait()
+            suite.stop()
 
 
 @pytest.fixture
@@ -181,6 +201,7 @@ def suites(request):
 
 
 def test_django(suites):
+    # 54 tests of Django, and 10 of ours for the asynchronous calls.
     suites["django"].compare(64, _unittest)
 
 
@@ -194,6 +215,10 @@ def test_flask_caching(suites):
 
 def test_cachetools(suites):
     suites["cachetools"].compare(52, _pytest)
+
+
+def test_pymemcache(suites):
+    suites["pymemcache"].compare(100, _pytest)
 
 
 def test_dbm(suites):
