@@ -197,9 +197,7 @@ static void run_once(body *of, zval *value)
 {
 	if (run(of, TAVOLA_BEGIN_TURN, false, value) == CONFLICT && !EG(exception)) {
 		tavola_throw_text(TAVOLA_CONFLICT,
-			"the transaction has changed nothing, because a key that it had read was changed "
-			"meanwhile by a call without the turn; run it again, or let all writers of the key "
-			"use transactions that run once");
+			"another process has changed a key that the transaction has read; begin it again");
 	}
 }
 

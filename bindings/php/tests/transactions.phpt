@@ -137,7 +137,7 @@ $conflict = function ($x) use ($other, &$runs) {
     $x->set('once', 0);
 };
 $thrown = throws(Tavola\ConflictException::class,
-    fn() => $t->transaction($conflict, true), 'the turn');
+    fn() => $t->transaction($conflict, true), 'begin it again');
 same([1, 50, 'CONFLICT', 8], [$runs, $t['once'], $thrown->getStatus(), $thrown->getCode()]);
 same(51, $t->transaction(fn($x) => $x->inc('once'), once: true), 'the turn is free again');
 

@@ -23,6 +23,8 @@ class Run:
         self.table = tavola.open(name, **options)
         #: What a step calls if it does not say ``"of": "table"``.
         self.current = self.table
+        #: What this step calls.
+        self.whose = self.table
         self.saved = {}
         self.jobs = None
         if "queue" in case:
@@ -54,8 +56,8 @@ class Run:
         if "tags" in step:
             given["tags"] = [self.value(tag) for tag in step["tags"]]
         method = getattr(self, f"call_{call}", None)
-        whose = self.table if step.get("of") == "table" else self.current
-        return method(**given) if method else getattr(whose, call)(**given)
+        self.whose = self.table if step.get("of") == "table" else self.current
+        return method(**given) if method else getattr(self.whose, call)(**given)
 
     def run(self, steps):
         """Make the calls of these steps, and compare the answers."""
@@ -87,7 +89,7 @@ class Run:
         return True
 
     def call_set(self, key, value, **more):
-        self.current.set(key, value, **more)
+        self.whose.set(key, value, **more)
         return True
 
     def call_set_many(self, values, **more):
@@ -161,8 +163,8 @@ class Run:
     def call_waiting(self):
         return self.jobs.qsize()
 
-    def call_transaction(self, steps, abort=False):
-        with self.table.transaction() as transaction:
+    def call_transaction(self, steps, abort=False, once=False):
+        with self.table.transaction(once=once) as transaction:
             self.current = transaction
             try:
                 self.run(steps)

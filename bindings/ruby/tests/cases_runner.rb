@@ -308,7 +308,7 @@ class CasesRunner
   end
 
   def call_transaction(step)
-    is_committed = @table.transaction do |transaction|
+    is_committed = @table.transaction(once: step['once']) do |transaction|
       @current = transaction
       run_inner(step['steps'])
       transaction.abort if step['abort']

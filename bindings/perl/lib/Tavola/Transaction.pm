@@ -41,8 +41,7 @@ sub _may_repeat {
     my ($how) = @_;
     return 1 if $how ne 'once';
     return Tavola::Error::_throw(CONFLICT, 'TAVOLA_CONFLICT',
-        'another process has changed a key that the transaction had read; nothing was changed,'
-            . ' so begin again', 0);
+        'another process has changed a key that the transaction has read; begin it again', 0);
 }
 
 # Runs the function once. Returns false after a conflict. The guard closes the transaction however

@@ -93,7 +93,7 @@ my %RUN = (
             steps($run, $step->{steps});
             $transaction->abort if $step->{abort};
             return 1;
-        });
+        }, once => $step->{once});
         return !!$is_committed;
     },
 );

@@ -322,7 +322,11 @@ class session {
     txn_.emplace(table_->begin());
     say_bool(1);
   }
-  void commit() { say_bool(txn_->commit()); }
+  void begin_turn() {
+    txn_.emplace(table_->begin(tavola::begin_as::turn));
+    say_bool(1);
+  }
+  void commit() { std::puts(txn_->commit() ? "true" : "conflict"); }
   void abort() {
     txn_->abort();
     say_bool(0);
@@ -414,6 +418,7 @@ class session {
         {"give_back", &session::give_back},
         {"waiting", &session::waiting},
         {"begin", &session::begin},
+        {"begin_turn", &session::begin_turn},
         {"commit", &session::commit},
         {"abort", &session::abort},
         {"txn_get", &session::txn_get},

@@ -122,7 +122,16 @@ static tavola_txn *txn;
 
 static void begin(void) { say_done(tavola_txn_begin(table, TAVOLA_BEGIN_OPTIMISTIC, &txn)); }
 
-static void commit(void) { say_done(tavola_txn_commit(txn)); }
+static void begin_turn(void) { say_done(tavola_txn_begin(table, TAVOLA_BEGIN_TURN, &txn)); }
+
+static void commit(void) {
+  tavola_status status = tavola_txn_commit(txn);
+  if (status == TAVOLA_CONFLICT) {
+    puts("conflict");
+  } else {
+    say_done(status);
+  }
+}
 
 static void abort_changes(void) {
   tavola_txn_abort(txn);

@@ -227,6 +227,7 @@ impl<'a> Case<'a> {
                     .map_or("0".to_string(), |_| ms(step.get("wait")));
                 format!("lock {} {wait}", hex(key.as_bytes()))
             }
+            "transaction" if step.contains_key("once") => "begin_turn".to_string(),
             "transaction" => "begin".to_string(),
             "push" => format!("push {}", word("value")),
             "size" | "clear" | "is_durable" | "durability" | "sync" | "snapshot" | "pop"
@@ -254,7 +255,10 @@ impl<'a> Case<'a> {
             let (name, message) = rest.split_once(' ').unwrap_or((rest, ""));
             let named = name.strip_prefix("TAVOLA_ERR_");
             let wanted = step.get("message").and_then(Json::as_str);
-            let is_it = kind == "error" && named == error.as_str() && Some(message) == wanted;
+            // C and C++ have a status for it, and no words.
+            let is_conflict = error == "CONFLICT" && answer == "conflict";
+            let is_it = is_conflict
+                || kind == "error" && named == error.as_str() && Some(message) == wanted;
             return (!is_it).then(|| format!("{answer} instead of {error}"));
         }
         if let Some(name) = step.get("save") {
