@@ -188,7 +188,7 @@ pub enum Error {
     Aborted,
     /// A transaction changes too many keys. Nothing was changed.
     TransactionTooLarge {
-        /// The most keys.
+        /// The most keys: 65,536, or in a durable table as many as fit into its journal's memory.
         limit: u32,
     },
     /// `incr` or `decr` found a value that is not a decimal number below 2^64.

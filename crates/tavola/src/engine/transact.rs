@@ -235,9 +235,9 @@ impl Core {
         }
         let bytes: usize = plans.iter().map(|plan| plan.inline_bytes()).sum();
         if bytes > most {
-            return Err(Error::TransactionTooLarge {
-                limit: MOST_CHANGES as u32,
-            });
+            // So many of these keys take as much as there may be.
+            let limit = (plans.len() * most / bytes) as u32;
+            return Err(Error::TransactionTooLarge { limit });
         }
         draft.reserve(bytes);
         Ok(draft)

@@ -89,9 +89,8 @@ impl Error {
             Self::Aborted => write!(f, "the transaction was aborted; nothing was changed"),
             Self::TransactionTooLarge { limit } => write!(
                 f,
-                "a transaction changes at most {limit} keys, and in a durable table as many \
-                 as their names fit into half of the journal's memory; use several transactions, \
-                 or set_many"
+                "the transaction changes more than {limit} keys, the most that it can; use several \
+                 transactions, or set_many"
             ),
             other => other.fmt_object(f),
         }

@@ -7,14 +7,15 @@
 use super::files::{FILE_HEAD, FileHead, name_of, number_of};
 use super::record::{HEAD, Record, RecordHead};
 use super::window::Window;
+use crate::layout::MOST_RING;
 use crate::sys::disk::{DiskFile, HomeDir};
 use std::io;
 use std::sync::Arc;
 
 /// Bytes read by one call.
 const CHUNK: usize = 1 << 20;
-/// The longest record: a transaction fills at most half of the largest ring.
-const LONGEST: usize = 4 << 20;
+/// No record is longer: it has been in a ring.
+const LONGEST: usize = MOST_RING as usize;
 
 /// How a journal ends.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,10 +16,10 @@ use crate::sync::{Ordering, W32, W64};
 
 /// The offset of the ring in the extent.
 pub(crate) const RING: u64 = 4096;
-/// The smallest ring takes two of the longest records of one key; a larger one than the largest
-/// gains nothing.
+/// The smallest ring takes two of the longest records of one key; half of the largest takes a
+/// transaction of as many changes as one may have, with names of 64 bytes.
 const LEAST_RING: u64 = 256 << 10;
-const MOST_RING: u64 = 4 << 20;
+pub(crate) const MOST_RING: u64 = 16 << 20;
 /// The most bytes of the directory's path, in words.
 const HOME_WORDS: usize = 132;
 /// `TavolaJR`.

@@ -58,7 +58,7 @@ pub(crate) use item::{
     FLAG_VERSION, Fixed, Header, LargeLink, MAX_DATA, MOST_HEAD, MOST_SMALL, MOST_TAGS, is_word,
     large_split,
 };
-pub(crate) use journal::{JournalGeometry, JournalHead, RING};
+pub(crate) use journal::{JournalGeometry, JournalHead, MOST_RING, RING};
 pub(crate) use lease::{LEASES, LEASES_BACKED, LONGEST_LEASE_MS, LeaseRecord, LeaseView};
 pub(crate) use log::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,
