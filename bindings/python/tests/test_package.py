@@ -18,8 +18,9 @@ QUICK = ["--profile", "quick", "--locked"]
 INSTALLED = """
 import importlib.metadata, pathlib, sys, tavola
 of_here = pathlib.Path(tavola.__file__).is_relative_to(sys.prefix)
-(point,) = importlib.metadata.entry_points(group="dogpile.cache")
-files = [file.name for file in importlib.metadata.files("tavola") if file.parts[0] == "tavola"]
+package = importlib.metadata.distribution("tavola")
+(point,) = [point for point in package.entry_points if point.group == "dogpile.cache"]
+files = [file.name for file in package.files if file.parts[0] == "tavola"]
 print(of_here, point.value, *sorted(name for name in files if not name.endswith(".pyc")))
 """
 
@@ -30,7 +31,7 @@ def _run(*command, **more):
     # The build finds what it compiled the last time; the package in this checkout is not used.
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET / "package-cargo"),
                    "MATURIN_PEP517_ARGS": " ".join(QUICK), **more.pop("env", {})}
-    del environment["PYTHONPATH"]
+    environment.pop("PYTHONPATH", None)
     ran = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, env=environment, timeout=400, **more)
     assert ran.returncode == 0, ran.stdout
