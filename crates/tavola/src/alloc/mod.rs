@@ -70,8 +70,8 @@ pub(crate) use pool::{
     take,
 };
 pub(crate) use slab::{
-    choose_source, free_block as discard_block, home_of, is_used, lose_empty_page, mark_block,
-    next_used, reclaim_page, spare_source, take_block, take_block_there, unmark_page,
+    choose_source, forget_blocks, free_block as discard_block, home_of, is_used, lose_empty_page,
+    next_used, note_block, reclaim_page, spare_source, take_block, take_block_there,
 };
 pub(crate) use strays::{adopt_strays, release_claims};
 pub use tags::Tags;

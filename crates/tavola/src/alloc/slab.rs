@@ -123,14 +123,14 @@ fn add_page(lock: &ShardLock<'_>, class_number: u32, class: &Class) -> Result<u3
         class: class_number,
     };
     let (page, _) = pool::take(lock.region, lock.me, state)?;
-    unmark_page(lock.region.slab(page), class_number, class);
+    forget_blocks(lock.region.slab(page), class_number, class);
     lock.head.classes[class_number as usize].pages.add_owned(1);
     link(lock, class_number, page);
     Ok(page)
 }
 
 /// Marks all blocks of a page as free. The bits after the last block are set permanently.
-pub(crate) fn unmark_page(slab: &SlabPage, class_number: u32, class: &Class) {
+pub(crate) fn forget_blocks(slab: &SlabPage, class_number: u32, class: &Class) {
     slab.class.store(class_number, Ordering::Relaxed);
     let words = class.words();
     for w in 0..words {
@@ -314,7 +314,7 @@ pub(crate) fn next_used(
 }
 
 /// Marks, for recovery, a block that a slot points to. Returns false if it was already marked.
-pub(crate) fn mark_block(region: &Region, home: &BlockHome) -> bool {
+pub(crate) fn note_block(region: &Region, home: &BlockHome) -> bool {
     let slab = region.slab(home.page);
     let word = &slab.bitmap[(home.block / 64) as usize];
     let bits = word.load(Ordering::Relaxed);

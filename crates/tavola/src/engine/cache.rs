@@ -12,7 +12,7 @@ use crate::alloc::{
     reckon, set_capacity, within_reach,
 };
 use crate::error::{Error, Result};
-use crate::index::locate::{Hash, NotesRead, Want, mark_accessed, read_seated};
+use crate::index::locate::{Hash, NotesRead, Want, mark_accessed, read_as};
 use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
 use crate::lock::{Me, ShardLock, tally};
 use crate::sync::Ordering;
@@ -36,13 +36,13 @@ impl Core {
         Ok(())
     }
 
-    /// Reads a key like [`read_seated`]; counts the read if the table is a cache.
+    /// Reads a key like [`read_as`]; counts the read if the table is a cache.
     #[inline(always)]
     pub(crate) fn read(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         if self.region().is_cache() && self.region().is_writable() {
             return self.read_in_cache(key, hash, want);
         }
-        read_seated(self.region(), key, hash, want, self)
+        read_as(self.region(), key, hash, want, self)
     }
 
     #[inline(never)]
@@ -62,7 +62,7 @@ impl Core {
     #[inline(always)]
     fn read_and_count(&self, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
         let mut noted = NotesRead::new(want);
-        let found = read_seated(self.region(), key, hash, &mut noted, self)?;
+        let found = read_as(self.region(), key, hash, &mut noted, self)?;
         self.count_read(hash, found, noted.word, noted.tag);
         Ok(found)
     }
@@ -72,7 +72,7 @@ impl Core {
     pub(crate) fn get_to_touch(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         let hash = Hash::of(self.region(), key);
-        let found = read_seated(self.region(), key, hash, out, self)?;
+        let found = read_as(self.region(), key, hash, out, self)?;
         if self.region().is_cache() && self.region().is_writable() {
             self.count_read(hash, found, 0, Hint::NONE);
         }

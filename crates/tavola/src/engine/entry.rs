@@ -3,7 +3,7 @@
 use super::core::Core;
 use crate::alloc::Shown;
 use crate::error::Result;
-use crate::index::locate::{Hash, Stamped, ToSlice, Want, read_by_uid_seated};
+use crate::index::locate::{Hash, Stamped, ToSlice, Want, read_by_uid_as};
 use crate::layout::Hint;
 use crate::values::{Details, Entry};
 
@@ -18,7 +18,7 @@ impl KeyOrUid<'_> {
     fn read(self, core: &Core, want: &mut impl Want) -> Result<bool> {
         match self {
             Self::Key(key) => core.read(key, Hash::of(core.region(), key), want),
-            Self::Uid(hint) => read_by_uid_seated(core.region(), hint, want, core),
+            Self::Uid(hint) => read_by_uid_as(core.region(), hint, want, core),
         }
     }
 }

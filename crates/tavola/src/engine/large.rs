@@ -4,7 +4,7 @@
 use super::core::Core;
 use crate::alloc::{Stop, free_orphans};
 use crate::error::Result;
-use crate::index::locate::{Hash, Seat, Take, find};
+use crate::index::locate::{Hash, ReadingProcess, Take, find};
 use crate::lock::ShardLock;
 use crate::region::Pinned;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_micros(100);
 
-impl Seat for Core {
+impl ReadingProcess for Core {
     /// Attaches, since pins belong to participants. A process that cannot attach reads without
     /// pins.
-    fn take(&self) {
+    fn attach(&self) {
         let _ = self.writer();
     }
 
@@ -56,8 +56,8 @@ impl Core {
 
     /// Pins the chain that begins with a page; attaches to do so.
     pub(crate) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
-        if self.region().seat().is_none() {
-            self.take();
+        if self.region().pin_slot().is_none() {
+            self.attach();
         }
         self.region().pin(first)
     }
@@ -65,7 +65,7 @@ impl Core {
     /// Ends all pins of this process, whose readers have finished.
     pub(crate) fn end_pins(&self) {
         let me = self.participant();
-        if let Some(slot) = self.region().seat() {
+        if let Some(slot) = self.region().pin_slot() {
             self.region().take_pins_off(slot);
             free_orphans(self.region(), me);
         }
@@ -143,7 +143,7 @@ mod tests {
         pins.iter()
             .for_each(|pin| pin.store(held, Ordering::Relaxed));
         table.set(b"attaches", b"").unwrap();
-        assert_eq!(region.seat(), Some(1));
+        assert_eq!(region.pin_slot(), Some(1));
         assert!(pins.iter().all(|pin| pin.load(Ordering::Relaxed) == 0));
     }
 

@@ -4,9 +4,9 @@
 use super::dir::{layout_word, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::keys::{OfKey, read_seated};
+use super::keys::{OfKey, read_as};
 use super::read::{Examined, ShardView};
-use super::seat::Seat;
+use super::reading_process::ReadingProcess;
 use super::want::Want;
 use crate::error::Result;
 use crate::layout::{LayoutWord, Segment, is_key, slot_ref};
@@ -39,8 +39,8 @@ impl Warmed {
 }
 
 /// A read that is done in steps, so that a batch of reads waits for memory once per step. It loads
-/// what [`read_seated`] loads, in the same order. If it does not end with the item of the first
-/// slot that matches, [`read_seated`] itself starts from the beginning.
+/// what [`read_as`] loads, in the same order. If it does not end with the item of the first
+/// slot that matches, [`read_as`] itself starts from the beginning.
 #[derive(Clone, Copy)]
 pub(crate) struct Ahead<'a> {
     pub(crate) hash: Hash,
@@ -130,14 +130,14 @@ impl<'a> Ahead<'a> {
         true
     }
 
-    /// Does the last step, with the result of [`read_seated`].
+    /// Does the last step, with the result of [`read_as`].
     #[inline(always)]
     pub(crate) fn finish(
         &self,
         region: &Region,
         key: &[u8],
         want: &mut impl Want,
-        seat: &dyn Seat,
+        process: &dyn ReadingProcess,
     ) -> Result<bool> {
         if let (Some(segment), 1..) = (self.segment, self.item_ref) {
             let head = region.shard(self.hash.shard());
@@ -150,6 +150,6 @@ impl<'a> Ahead<'a> {
                 return Ok(true);
             }
         }
-        read_seated(region, key, self.hash, want, seat)
+        read_as(region, key, self.hash, want, process)
     }
 }

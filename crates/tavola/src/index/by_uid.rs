@@ -14,7 +14,7 @@
 //! reads by key and reads by uid never contradict each other. The writers' side is in `alloc::uid`.
 
 use super::read::{self, MOST_SPOILED};
-use super::seat::{AsItIs, Seat};
+use super::reading_process::{AsItIs, ReadingProcess};
 use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
@@ -96,12 +96,12 @@ pub(super) fn read<S: Sought>(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
     if UidView::seen(region, hint).is_some_and(|view| view.glance::<S>(hint, want)) {
         return Ok(true);
     }
-    read_on::<S>(region, hint, want, seat)
+    read_on::<S>(region, hint, want, process)
 }
 
 #[inline(never)]
@@ -109,26 +109,26 @@ fn read_on<S: Sought>(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
-    let mut is_seated = false;
+    let mut is_attached = false;
     let mut spoiled = 0;
     while let Some(mut view) = UidView::of(region, hint)? {
-        view.may_spoil = is_seated;
+        view.may_spoil = is_attached;
         let resolved = view.examine::<S>(hint, want);
         if matches!(resolved, Resolved::Taken) {
             return Ok(true);
         }
         if matches!(resolved, Resolved::Unpinned) {
-            seat.take();
-            is_seated = true;
+            process.attach();
+            is_attached = true;
             continue;
         }
         if matches!(resolved, Resolved::Changed) || !view.recheck() {
             spin_hint();
-            spoiled += u32::from(is_seated);
+            spoiled += u32::from(is_attached);
             if spoiled >= MOST_SPOILED {
-                return read_by_name::<S>(region, hint, want, seat);
+                return read_by_name::<S>(region, hint, want, process);
             }
             continue;
         }
@@ -136,7 +136,7 @@ fn read_on<S: Sought>(
             Resolved::Found | Resolved::Taken | Resolved::Changed | Resolved::Unpinned => Ok(true),
             Resolved::Missing => Ok(false),
             Resolved::InTransition(name) => {
-                read_in_transition::<S>(region, hint, &name, want, seat)
+                read_in_transition::<S>(region, hint, &name, want, process)
             }
             Resolved::Impossible => region.damaged("the item of a uid"),
         };
@@ -151,11 +151,11 @@ fn read_by_name<S: Sought>(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
     let mut name = Vec::new();
     match read::<S>(region, hint, &mut KeyOf(&mut name), &AsItIs)? {
-        true => read_in_transition::<S>(region, hint, &name, want, seat),
+        true => read_in_transition::<S>(region, hint, &name, want, process),
         false => Ok(false),
     }
 }
@@ -166,7 +166,7 @@ fn read_in_transition<S: Sought>(
     hint: Hint,
     name: &[u8],
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
     let mut named = OfUid {
         hint,
@@ -174,7 +174,7 @@ fn read_in_transition<S: Sought>(
         has_uid: false,
     };
     let hash = S::hash(region, name);
-    let found = read::read_on::<S>(region, name, hash, &mut named, seat)?;
+    let found = read::read_on::<S>(region, name, hash, &mut named, process)?;
     Ok(found && named.has_uid)
 }
 

@@ -164,16 +164,16 @@ pub(super) fn replace(
 pub(super) fn insert(
     lock: &ShardLock<'_>,
     hash: Hash,
-    seat: &NewSlot<'_>,
+    new_slot: &NewSlot<'_>,
     new: New,
     why: Why,
 ) -> Step<()> {
     announce(lock, new.hint, new.item_ref);
     let word = slot_word(hash.tag(), new.item_ref);
-    make(lock, seat.slot, word, recorded(&new, why))
+    make(lock, new_slot.slot, word, recorded(&new, why))
         .inspect_err(|_| give_up(lock, &new, None, why))?;
     resolve_uid(lock, new.hint, new.item_ref);
-    count_new(lock, hash, seat, new.payload as u64);
+    count_new(lock, hash, new_slot, new.payload as u64);
     made(lock, Some(hash), why);
     Ok(())
 }
@@ -321,9 +321,9 @@ fn remove(lock: &ShardLock<'_>, found: &FoundKey<'_>, why: Why) -> Step<()> {
 }
 
 #[inline(always)]
-fn count_new(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, payload: u64) {
+fn count_new(lock: &ShardLock<'_>, hash: Hash, new_slot: &NewSlot<'_>, payload: u64) {
     if lock.region.is_cache() {
-        count_probationary(lock, hash, seat, payload);
+        count_probationary(lock, hash, new_slot, payload);
     }
     lock.head.items.add_owned(1);
     lock.head.payload.add_owned(payload);
@@ -348,11 +348,11 @@ fn count_replaced(lock: &ShardLock<'_>, found: &FoundKey<'_>, payload: u64) {
 /// Counts a new key of a cache: its ghost is removed if it had one; otherwise the key is
 /// probationary.
 #[cold]
-fn count_probationary(lock: &ShardLock<'_>, hash: Hash, seat: &NewSlot<'_>, payload: u64) {
-    if seat.had_ghost {
+fn count_probationary(lock: &ShardLock<'_>, hash: Hash, new_slot: &NewSlot<'_>, payload: u64) {
+    if new_slot.had_ghost {
         lay_ghost(lock, hash);
     }
-    if seat.state & PROTECTED == 0 {
+    if new_slot.state & PROTECTED == 0 {
         lock.head.probationary.add_owned(payload);
     }
 }

@@ -3,7 +3,7 @@
 use super::by_uid;
 use super::hash::Hash;
 use super::read::{self, read_on};
-use super::seat::{AsItIs, Seat};
+use super::reading_process::{AsItIs, ReadingProcess};
 use super::sought::Sought;
 use super::tags::is_over;
 use super::want::Want;
@@ -38,21 +38,21 @@ impl Sought for OfKey {
 /// all other cases [`read_again`] starts from the beginning.
 #[inline(always)]
 pub(crate) fn read(region: &Region, key: &[u8], hash: Hash, want: &mut impl Want) -> Result<bool> {
-    read_seated(region, key, hash, want, &AsItIs)
+    read_as(region, key, hash, want, &AsItIs)
 }
 
-/// Looks a key up as [`read`] does; how it reads a large item depends on the seat.
+/// Looks a key up as [`read`] does; how it reads a large item depends on the process.
 #[inline(always)]
-pub(crate) fn read_seated(
+pub(crate) fn read_as(
     region: &Region,
     key: &[u8],
     hash: Hash,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
     match glance(region, key, hash, want) {
         Some(found) => Ok(found),
-        None => read_again(region, key, want, seat),
+        None => read_again(region, key, want, process),
     }
 }
 
@@ -69,8 +69,13 @@ pub(crate) fn glance(
 
 /// Hashes the key again: keeping the hash until here would cost the fast path more.
 #[inline(never)]
-fn read_again(region: &Region, key: &[u8], want: &mut impl Want, seat: &dyn Seat) -> Result<bool> {
-    read_on::<OfKey>(region, key, Hash::of(region, key), want, seat)
+fn read_again(
+    region: &Region,
+    key: &[u8],
+    want: &mut impl Want,
+    process: &dyn ReadingProcess,
+) -> Result<bool> {
+    read_on::<OfKey>(region, key, Hash::of(region, key), want, process)
 }
 
 /// Looks a uid up and takes what is wanted of its item. Returns false if the uid is not in use, or
@@ -79,16 +84,16 @@ fn read_again(region: &Region, key: &[u8], want: &mut impl Want, seat: &dyn Seat
 /// As in [`read`], the common case is short and inlined into the caller.
 #[inline(always)]
 pub(crate) fn read_by_uid(region: &Region, hint: Hint, want: &mut impl Want) -> Result<bool> {
-    read_by_uid_seated(region, hint, want, &AsItIs)
+    read_by_uid_as(region, hint, want, &AsItIs)
 }
 
-/// Looks a uid up as [`read_by_uid`] does; how it reads a large item depends on the seat.
+/// Looks a uid up as [`read_by_uid`] does; how it reads a large item depends on the process.
 #[inline(always)]
-pub(crate) fn read_by_uid_seated(
+pub(crate) fn read_by_uid_as(
     region: &Region,
     hint: Hint,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
-    by_uid::read::<OfKey>(region, hint, want, seat)
+    by_uid::read::<OfKey>(region, hint, want, process)
 }

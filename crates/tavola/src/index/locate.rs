@@ -34,14 +34,14 @@ pub(crate) use super::evict::{evict, mark_accessed, restore_state};
 pub(crate) use super::evicted::take_evicted;
 pub(crate) use super::find::{find, find_along};
 pub(crate) use super::hash::{Hash, of_value};
-pub(crate) use super::keys::{glance, read, read_by_uid, read_by_uid_seated, read_seated};
+pub(crate) use super::keys::{glance, read, read_as, read_by_uid, read_by_uid_as};
 pub(crate) use super::live::sample_keys;
 pub(crate) use super::pending::{Pending, finish, pend, undo};
 pub(crate) use super::place::publish;
+pub(crate) use super::reading_process::{ReadingProcess, Take};
 pub(crate) use super::record::is_lost;
 pub(crate) use super::record_pending::record_pending;
 pub(crate) use super::scan::{ScanPosition, ScanTarget};
-pub(crate) use super::seat::{Seat, Take};
 pub(crate) use super::shrink::{
     Compacted, compact_some, empty_slabs, free_root, needs_maintenance, shrink_step,
 };

@@ -66,13 +66,13 @@ mod place;
 #[forbid(unsafe_code)]
 mod read;
 #[forbid(unsafe_code)]
+mod reading_process;
+#[forbid(unsafe_code)]
 mod record;
 #[forbid(unsafe_code)]
 mod record_pending;
 #[forbid(unsafe_code)]
 mod scan;
-#[forbid(unsafe_code)]
-mod seat;
 #[forbid(unsafe_code)]
 mod shrink;
 #[forbid(unsafe_code)]

@@ -19,7 +19,7 @@
 
 use super::commit::{New, Why, lead, made};
 use super::hash::Hash;
-use super::place::seat_of;
+use super::place::slot_for;
 use super::slots::{FoundKey, Spot, segment_of};
 use crate::alloc::{
     PendingChange, Step, announce, corrupt, discard, discard_block, free_uid, resolve_uid,
@@ -75,10 +75,10 @@ pub(crate) fn finish(
     pending: &Pending,
     before_free: impl FnOnce(),
 ) -> Step<()> {
-    let seat = pending.seat(lock)?;
+    let slot = pending.slot(lock)?;
     match &pending.new {
         Some(new) => {
-            seat.lead_to(lock, pending.hash, new.item_ref);
+            slot.lead_to(lock, pending.hash, new.item_ref);
             resolve_uid(lock, new.hint, new.item_ref);
             lock.head.payload.add_owned(new.payload as u64);
             if pending.old.is_none() {
@@ -87,7 +87,7 @@ pub(crate) fn finish(
             made(lock, Some(pending.hash), Why::Set);
         }
         None => {
-            seat.empty(lock);
+            slot.empty(lock);
             free_uid(lock, pending.old.map_or(Hint::NONE, |old| old.hint));
             lock.head.items.sub_owned(1);
             made(lock, Some(pending.hash), Why::Remove);
@@ -103,26 +103,26 @@ pub(crate) fn finish(
 
 /// Leads the slot to what the key had, and frees the new item, except for its chain.
 pub(crate) fn undo(lock: &ShardLock<'_>, pending: &Pending) -> Step<()> {
-    let seat = pending.seat(lock)?;
+    let slot = pending.slot(lock)?;
     match &pending.old {
         Some(old) => {
-            seat.lead_to(lock, pending.hash, old.item_ref);
+            slot.lead_to(lock, pending.hash, old.item_ref);
             resolve_uid(lock, old.hint, old.item_ref);
         }
-        None => seat.empty(lock),
+        None => slot.empty(lock),
     }
     pending.free_new(lock);
     discard_block(lock, pending.change_ref)
 }
 
 /// The slot that leads to a change.
-struct Seat<'a> {
+struct SlotOfChange<'a> {
     bucket: &'a Bucket,
     home: &'a Bucket,
     slot: usize,
 }
 
-impl Seat<'_> {
+impl SlotOfChange<'_> {
     fn lead_to(&self, lock: &ShardLock<'_>, hash: Hash, item_ref: u64) {
         let place = &self.bucket.slots[self.slot];
         lead(lock, place, slot_word(hash.tag(), item_ref));
@@ -150,8 +150,8 @@ impl Pending {
         self.change_ref = change.write(lock)?;
         let slot = match spot {
             Spot::Taken(found) => &found.bucket.slots[found.slot],
-            Spot::Free(segment) => match seat_of(lock, self.hash, segment) {
-                Ok(seat) => seat.slot,
+            Spot::Free(segment) => match slot_for(lock, self.hash, segment) {
+                Ok(new_slot) => new_slot.slot,
                 Err(stop) => {
                     discard_block(lock, self.change_ref)?;
                     return Err(stop);
@@ -166,7 +166,7 @@ impl Pending {
     }
 
     /// Finds the slot again: keys move when others get room.
-    fn seat<'a>(&self, lock: &ShardLock<'a>) -> Step<Seat<'a>> {
+    fn slot<'a>(&self, lock: &ShardLock<'a>) -> Step<SlotOfChange<'a>> {
         let word = pending_word(self.hash.tag(), self.change_ref);
         let Some(segment) = segment_of(lock, self.hash)? else {
             return corrupt("a directory");
@@ -176,7 +176,7 @@ impl Pending {
         for bucket in [home, away] {
             let is_it = |slot: &usize| bucket.slots[*slot].load(Ordering::Relaxed) == word;
             if let Some(slot) = (0..SLOTS).find(is_it) {
-                return Ok(Seat { bucket, home, slot });
+                return Ok(SlotOfChange { bucket, home, slot });
             }
         }
         corrupt("a bucket")

@@ -34,15 +34,15 @@ pub(crate) fn publish(
     match spot {
         Spot::Taken(found) => replace(lock, hash, &found, new, why, before_free),
         Spot::Free(segment) => {
-            let seat = match seat_of(lock, hash, segment) {
-                Ok(seat) => seat,
+            let new_slot = match slot_for(lock, hash, segment) {
+                Ok(new_slot) => new_slot,
                 Err(stop) => {
                     free_uid(lock, new.hint);
                     discard_block(lock, new.item_ref)?;
                     return Err(stop);
                 }
             };
-            insert(lock, hash, &seat, new, why)?;
+            insert(lock, hash, &new_slot, new, why)?;
             before_free();
             Ok(())
         }
@@ -52,13 +52,13 @@ pub(crate) fn publish(
 /// Finds a slot for a key. The segment is that of its [`Spot`], found under the same hold of the
 /// lock.
 #[inline(always)]
-pub(super) fn seat_of<'a>(
+pub(super) fn slot_for<'a>(
     lock: &ShardLock<'a>,
     hash: Hash,
     segment: Option<&'a Segment>,
 ) -> Step<NewSlot<'a>> {
     if lock.region.is_cache() {
-        return seat_in_cache(lock, hash, segment);
+        return slot_in_cache(lock, hash, segment);
     }
     let slot = match segment.and_then(|segment| take_free(segment, hash, 0)) {
         Some(slot) => slot,
@@ -71,10 +71,10 @@ pub(super) fn seat_of<'a>(
     })
 }
 
-/// Finds a slot as [`seat_of`] does, for a cache: it looks for the key's ghost, and keeps enough
+/// Finds a slot as [`slot_for`] does, for a cache: it looks for the key's ghost, and keeps enough
 /// slots for ghosts.
 #[inline(never)]
-fn seat_in_cache<'a>(
+fn slot_in_cache<'a>(
     lock: &ShardLock<'a>,
     hash: Hash,
     segment: Option<&'a Segment>,

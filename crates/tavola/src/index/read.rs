@@ -27,7 +27,7 @@ use super::decided::current;
 use super::dir::{layout_word, lookup, lookup_near};
 use super::group::matches;
 use super::hash::Hash;
-use super::seat::Seat;
+use super::reading_process::ReadingProcess;
 use super::sought::Sought;
 use super::want::Want;
 use crate::alloc::Item;
@@ -94,7 +94,7 @@ pub(super) fn read_on<S: Sought>(
     key: &[u8],
     hash: Hash,
     want: &mut impl Want,
-    seat: &dyn Seat,
+    process: &dyn ReadingProcess,
 ) -> Result<bool> {
     let head = region.shard(hash.shard());
     let mut unpinned = None;
@@ -124,7 +124,7 @@ pub(super) fn read_on<S: Sought>(
             }
             Probe::Damaged => return region.damaged("an item"),
             Probe::Unpinned => {
-                seat.take();
+                process.attach();
                 unpinned = Some(0);
             }
             Probe::Changed => {
@@ -134,7 +134,8 @@ pub(super) fn read_on<S: Sought>(
                 };
                 *spoiled += 1;
                 if *spoiled >= MOST_SPOILED
-                    && let Some(found) = seat.read_locked(key, hash, &mut |item| want.take(item))?
+                    && let Some(found) =
+                        process.read_locked(key, hash, &mut |item| want.take(item))?
                 {
                     if !found {
                         want.forget();

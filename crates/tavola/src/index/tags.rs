@@ -3,7 +3,7 @@
 
 use super::by_uid;
 use super::read::read_on;
-use super::seat::AsItIs;
+use super::reading_process::AsItIs;
 use super::sought::{OfTag, Sought};
 use super::want::Want;
 use crate::alloc::Item;

@@ -95,7 +95,7 @@ impl Membership {
         let id = id.ok_or(Error::TooManyParticipants {
             limit: PARTICIPANTS - 1,
         })?;
-        region.take_seat(id & SLOT_MASK);
+        region.take_pin_slot(id & SLOT_MASK);
         self.id.store(id, Ordering::Relaxed);
         self.generation
             .store(sys::process::generation(), Ordering::Release);
@@ -130,7 +130,7 @@ impl Membership {
             return;
         }
         let slot = self.id.load(Ordering::Relaxed) & SLOT_MASK;
-        region.leave_seat();
+        region.leave_pin_slot();
         region.take_pins_off(slot);
         region
             .participant(slot)

@@ -65,7 +65,7 @@ fn read_as_another(table: &Table) {
         .superblock()
         .last_slot
         .store(READERS, Ordering::Relaxed);
-    region(table).take_seat(READERS);
+    region(table).take_pin_slot(READERS);
 }
 
 fn fill(table: &Table) {

@@ -13,8 +13,8 @@
 
 use super::uids;
 use crate::alloc::{
-    Item, adopt_strays, chunk_page, give, home_of, is_used, keep_pinned, mark_block, reclaim_page,
-    reclaim_pages, unmark_page,
+    Item, adopt_strays, chunk_page, forget_blocks, give, home_of, is_used, keep_pinned, note_block,
+    reclaim_page, reclaim_pages,
 };
 use crate::error::Result;
 use crate::index::{
@@ -161,7 +161,7 @@ fn forget_derived(lock: &ShardLock<'_>) {
                     // Damage may have set bits that have no meaning: encoding the state clears
                     // them.
                     word.store(state.encode(), Ordering::Relaxed);
-                    unmark_page(lock.region.slab(page), class, shape);
+                    forget_blocks(lock.region.slab(page), class, shape);
                 }
             }
             PageWord::Segment { shard, mark: true } if shard == lock.number => {
@@ -339,7 +339,7 @@ impl Scan<'_> {
         if self.is_found_before(segment, hash, word) {
             return SlotFate::Bad;
         }
-        if !mark_block(region, &block) {
+        if !note_block(region, &block) {
             return SlotFate::Copy;
         }
         if item.is_large() {

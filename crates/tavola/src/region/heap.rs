@@ -43,7 +43,7 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evictions: RecordRing::new(),
-            seat: pins::PinSlot::new(),
+            pin_slot: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
             journal: W64::new(0),
             adopted: W32::new(0),

@@ -77,7 +77,7 @@ pub(crate) struct Region {
     opened: u64,
     clock: clock::Clock,
     evictions: RecordRing,
-    seat: pins::PinSlot,
+    pin_slot: pins::PinSlot,
     lock_limit: limit::LockLimit,
     /// The offset of the journal; 0: changes are not recorded.
     journal: W64,
@@ -160,7 +160,7 @@ impl Region {
             opened: sys::process::generation(),
             clock: clock::Clock::new(),
             evictions: RecordRing::new(),
-            seat: pins::PinSlot::new(),
+            pin_slot: pins::PinSlot::new(),
             lock_limit: limit::LockLimit::new(),
             journal: W64::new(0),
             adopted: W32::new(0),

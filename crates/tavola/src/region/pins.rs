@@ -71,36 +71,38 @@ impl Drop for Pinned<'_> {
 
 impl Region {
     /// Notes that this process is the participant with that slot: its readers pin there.
-    pub(crate) fn take_seat(&self, slot: u32) {
-        self.seat.slot.store(slot, Ordering::Relaxed);
-        // Pairs with the acquire in `seat`.
+    pub(crate) fn take_pin_slot(&self, slot: u32) {
+        self.pin_slot.slot.store(slot, Ordering::Relaxed);
+        // Pairs with the acquire in `pin_slot`.
         let generation = sys::process::generation();
-        self.seat.generation.store(generation, Ordering::Release);
+        self.pin_slot
+            .generation
+            .store(generation, Ordering::Release);
     }
 
     /// Notes that the process is not a participant any more.
-    pub(crate) fn leave_seat(&self) {
-        self.seat.generation.store(0, Ordering::Release);
+    pub(crate) fn leave_pin_slot(&self) {
+        self.pin_slot.generation.store(0, Ordering::Release);
     }
 
     /// Returns the slot in which readers of this process pin, or `None` if it is not a participant.
-    pub(crate) fn seat(&self) -> Option<u32> {
-        // Pairs with the release in `take_seat`.
-        let generation = self.seat.generation.load(Ordering::Acquire);
+    pub(crate) fn pin_slot(&self) -> Option<u32> {
+        // Pairs with the release in `take_pin_slot`.
+        let generation = self.pin_slot.generation.load(Ordering::Acquire);
         let is_ours = generation != 0 && generation == sys::process::generation();
-        is_ours.then(|| self.seat.slot.load(Ordering::Relaxed))
+        is_ours.then(|| self.pin_slot.slot.load(Ordering::Relaxed))
     }
 
     /// Pins the chain that begins with a page. The caller checks afterwards whether the item that
     /// led there still does. Returns `None` if this process is not a participant, or all its pins
     /// are in use.
     pub(crate) fn pin(&self, first: u32) -> Option<Pinned<'_>> {
-        let slot = self.seat()?;
+        let slot = self.pin_slot()?;
         if !self.is_page(first) {
             return None;
         }
         let held = PinWord::Held { first }.encode();
-        let begin = self.seat.next.fetch_add(1, Ordering::Relaxed) as usize;
+        let begin = self.pin_slot.next.fetch_add(1, Ordering::Relaxed) as usize;
         let pins = &self.participant(slot).pins;
         let index = (0..PINS)
             .map(|i| (begin + i) % PINS)

@@ -19,7 +19,7 @@ use super::Table;
 use crate::alloc::recompute_overhead;
 use crate::engine::Core;
 use crate::error::Result;
-use crate::index::locate::{Hash, Stamped, Value, read_seated};
+use crate::index::locate::{Hash, Stamped, Value, read_as};
 use crate::layout::{WATCHES, WatchRecord};
 use crate::lock::{Me, ShardLock, sleep};
 use crate::region::{Region, no_room};
@@ -100,7 +100,7 @@ impl KeyWatch {
     fn read_state(&self) -> Result<KeyState> {
         let mut found = Stamped::of(Value::default());
         let core = &*self.core;
-        let is_there = read_seated(core.region(), &self.key, self.hash, &mut found, core)?;
+        let is_there = read_as(core.region(), &self.key, self.hash, &mut found, core)?;
         Ok(KeyState {
             token: is_there.then(|| core.token(found.shown.version, &found.value.into_vec())),
             expiry_ms: if is_there { found.shown.expiry_ms } else { 0 },

@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::error::{Error, Result};
-use crate::index::locate::{ToSlice, read_by_uid_seated};
+use crate::index::locate::{ToSlice, read_by_uid_as};
 use crate::layout::Hint;
 use crate::values::Updated;
 
@@ -73,7 +73,7 @@ impl Table {
     pub fn get_by_uid_into(&self, uid: impl Into<Hint>, out: &mut Vec<u8>) -> Result<bool> {
         out.clear();
         let core = self.core()?;
-        let found = read_by_uid_seated(core.region(), uid.into(), out, core)?;
+        let found = read_by_uid_as(core.region(), uid.into(), out, core)?;
         if !found {
             out.clear();
         }
@@ -92,7 +92,7 @@ impl Table {
     ) -> Result<Option<usize>> {
         let mut value = ToSlice::new(out, 0);
         let core = self.core()?;
-        let found = read_by_uid_seated(core.region(), uid.into(), &mut value, core);
+        let found = read_by_uid_as(core.region(), uid.into(), &mut value, core);
         value.end(found)
     }
 

@@ -10,9 +10,9 @@ use crate::error::Result;
 pub(crate) type Take<'t> = &'t mut dyn FnMut(&Item<'_>) -> bool;
 
 /// Access to the participant slot in which a read pins, and a fallback for a read that cannot pin.
-pub(crate) trait Seat {
+pub(crate) trait ReadingProcess {
     /// Makes the process a participant, if it may be one and is not one yet.
-    fn take(&self);
+    fn attach(&self);
 
     /// Looks a key up under its shard's lock, after copies without the lock were invalid several
     /// times. Returns `None` if the process may not lock, or the lock is not available.
@@ -22,11 +22,11 @@ pub(crate) trait Seat {
     fn read_locked(&self, key: &[u8], hash: Hash, take: Take<'_>) -> Result<Option<bool>>;
 }
 
-/// The seat of a process that pins if it already is a participant, and never locks.
+/// A process that pins if it already is a participant, and never locks.
 pub(crate) struct AsItIs;
 
-impl Seat for AsItIs {
-    fn take(&self) {}
+impl ReadingProcess for AsItIs {
+    fn attach(&self) {}
 
     fn read_locked(&self, _: &[u8], _: Hash, _: Take<'_>) -> Result<Option<bool>> {
         Ok(None)
