@@ -16,7 +16,7 @@ use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::decide::Commit;
 use super::effort::Effort;
-use super::plan::{Change, Plan, SeenValue};
+use super::plan::{Change, MOST_CHANGES, Plan, SeenValue};
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
@@ -27,8 +27,6 @@ use crate::lock::{Me, ShardLock, ShardLocks};
 use crate::recover::{lock_shards, reclaim_dead};
 use std::collections::BTreeMap;
 
-/// The most changes of one transaction.
-pub(crate) const MOST_CHANGES: usize = 1 << 16;
 /// The most rounds of one commit, as in `locked_with`.
 const MOST_ROUNDS: u32 = 1 << 16;
 
