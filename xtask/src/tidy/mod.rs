@@ -14,6 +14,8 @@ mod language;
 mod links;
 mod manifests;
 mod marks;
+mod methods;
+mod modules;
 mod names;
 mod paths;
 mod places;
