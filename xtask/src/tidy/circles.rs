@@ -1,10 +1,12 @@
 //! The files of a room of the core do not use each other in a circle.
 //!
-//! A folder in a room counts as one file, and `mod.rs` as none: what it re-exports is the file's
-//! that it is from. Tests and models may use anything.
+//! Files in folders count one by one. What a file re-exports is the file's that defines it
+//! (`modules.rs`). A call of a method of `Core` uses the file that defines it. Only the file that
+//! opens a folder, and declares what the files in it share, may use them and be used by them. Tests
+//! and models may use anything.
 
-use super::paths;
-use super::rooms::{CORE, ROOMS, module_of, resolve};
+use super::modules::{Modules, Place};
+use super::rooms::{CORE, ROOMS};
 use super::tree::{Finding, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let modules = Modules::read(tree);
     let mut findings = Vec::new();
     for room in ROOMS {
-        let uses = uses_in(tree, room);
+        let uses = uses_in(&modules, room);
         for circle in circles_of(&uses) {
             let message = format!(
                 "files of `{room}` use each other in a circle: {}; move what they share into a \
                 file below them",
-                circle.join(", ")
+                edges_in(&uses, &circle).join(", ")
             );
             findings.push(finding(tree, room, message));
         }
@@ -33,52 +36,33 @@ fn finding(tree: &Tree, room: &str, message: String) -> Finding {
     file.expect("a room has a file").finding(1, message)
 }
 
-fn uses_in(tree: &Tree, room: &str) -> Uses {
+fn uses_in(modules: &Modules, room: &str) -> Uses {
+    let is_inside = |place: &Place| place.first().is_some_and(|first| first == room);
     let mut uses = Uses::new();
-    let mut re_exported = BTreeMap::new();
-    let mut named = Vec::new();
-    for file in tree.rust_files() {
-        let Some(inner) = file.path.strip_prefix(CORE) else {
-            continue;
-        };
-        let place = module_of(inner);
-        let is_test = |name: &String| name == "tests" || name == "models";
-        if place.first().map(String::as_str) != Some(room) || place.iter().any(is_test) {
-            continue;
-        }
-        let Ok(names) = paths::read(&file.text) else {
-            continue;
-        };
-        let Some(own) = place.get(1) else {
-            // `pub use find::find` in the room's own file.
-            for path in names.paths.iter().filter(|path| path.segments.len() == 2) {
-                re_exported.insert(path.segments[1].clone(), path.segments[0].clone());
-            }
-            continue;
-        };
-        uses.entry(own.clone()).or_default();
-        for path in names.paths.iter().filter(|path| !path.is_in_tests()) {
-            let target = resolve(&place, path);
-            if let [of, name, ..] = &target[..]
-                && of == room
-            {
-                named.push((own.clone(), name.clone()));
-            }
-        }
-    }
-    for (own, name) in named {
-        let file = match uses.contains_key(&name) {
-            true => name,
-            false => re_exported.get(&name).cloned().unwrap_or(name),
-        };
-        if file != own
-            && uses.contains_key(&file)
-            && let Some(used) = uses.get_mut(&own)
-        {
-            used.insert(file);
-        }
+    for place in modules.places().into_iter().filter(is_inside) {
+        let used = modules.used_by(&place).into_iter();
+        let others = used.filter(|other| {
+            is_inside(other) && !other.starts_with(&place) && !place.starts_with(other)
+        });
+        uses.insert(
+            place.join("/"),
+            others.map(|other| other.join("/")).collect(),
+        );
     }
     uses
+}
+
+/// Returns who uses whom in a circle.
+fn edges_in(uses: &Uses, circle: &[String]) -> Vec<String> {
+    let mut edges = Vec::new();
+    for file in circle {
+        for used in uses.get(file).into_iter().flatten() {
+            if circle.contains(used) {
+                edges.push(format!("{file} -> {used}"));
+            }
+        }
+    }
+    edges
 }
 
 /// The sets of files that can be reached from each other, each sorted.
@@ -150,16 +134,49 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_also_through_a_re_export_and_a_folder() {
+    fn a_circle_is_found_also_through_re_exports_and_inside_a_folder() {
         let files = [
             ROOM,
             ("queue/a.rs", "use super::give;"),
-            ("queue/b.rs", "use super::c::C;"),
-            ("queue/c/mod.rs", ""),
+            ("queue/b.rs", "use super::c; fn f() { c::g() }"),
+            ("queue/c/mod.rs", "mod d; mod e; pub(super) use d::g;"),
             ("queue/c/d.rs", "fn f() { super::super::take() }"),
+            ("queue/c/e.rs", "use super::g; use crate::queue::B;"),
         ];
         let messages = messages(&files);
         assert_eq!(messages.len(), 1);
-        assert!(messages[0].contains("circle: a, b, c;"), "{messages:?}");
+        let circle = "circle: queue/a -> queue/b, queue/b -> queue/c/d, queue/c/d -> queue/a;";
+        assert!(messages[0].contains(circle), "{messages:?}");
+    }
+
+    #[test]
+    fn a_folder_may_share_what_its_own_file_defines() {
+        let files = [
+            ROOM,
+            ("queue/a.rs", "use super::C;"),
+            ("queue/b/mod.rs", "mod d; use d::D; use super::a::A;"),
+            ("queue/b/d.rs", "use super::B;"),
+            (
+                "queue/c.rs",
+                "use super::b::{self as other, B}; fn f() { other::D }",
+            ),
+        ];
+        assert!(messages(&files).is_empty(), "{:?}", messages(&files));
+    }
+
+    #[test]
+    fn a_circle_is_found_also_through_methods() {
+        let files = [
+            ("engine/mod.rs", "mod core; mod fetch; pub use core::Core;"),
+            (
+                "engine/core.rs",
+                "impl Core { fn lock(&self) { self.fetch() } }",
+            ),
+            (
+                "engine/fetch.rs",
+                "impl Core { fn fetch(&self) { self.lock() } }",
+            ),
+        ];
+        assert_eq!(messages(&files).len(), 1);
     }
 }

@@ -14,6 +14,8 @@ mod language;
 mod links;
 mod manifests;
 mod marks;
+mod methods;
+mod modules;
 mod names;
 mod paths;
 mod places;
@@ -22,6 +24,7 @@ mod rooms;
 mod seam;
 mod size;
 mod stale;
+mod stores;
 mod tree;
 mod tuples;
 mod types;
@@ -33,13 +36,14 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 22] = [
+const RULES: [(&str, Rule); 23] = [
     ("size", size::check),
     ("functions", functions::check),
     ("tuples", tuples::check),
     ("rooms", rooms::check),
     ("circles", circles::check),
     ("seam", seam::check),
+    ("stores", stores::check),
     ("atomics", atomics::check),
     ("boundary", boundary::check),
     ("manifests", manifests::check),

@@ -13,6 +13,8 @@ pub(super) struct Named {
     pub(super) line: usize,
     /// The inline modules around it, outermost first.
     pub(super) modules: Vec<String>,
+    /// In an import: the name that the file gives it.
+    pub(super) imported: Option<String>,
 }
 
 impl Named {
@@ -39,6 +41,7 @@ pub(super) fn read(text: &str) -> Result<Names, LexError> {
 struct Reader {
     names: Names,
     around: Vec<String>,
+    is_import: bool,
 }
 
 impl Reader {
@@ -48,6 +51,14 @@ impl Reader {
         while at < tokens.len() {
             at = match &tokens[at] {
                 TokenTree::Ident(word) if word == "mod" => self.module(&tokens, at),
+                TokenTree::Ident(word) if word == "use" => {
+                    self.is_import = true;
+                    at + 1
+                }
+                TokenTree::Punct(end) if end.as_char() == ';' => {
+                    self.is_import = false;
+                    at + 1
+                }
                 TokenTree::Ident(_) => self.path(&tokens, at, &[]),
                 TokenTree::Group(group) => {
                     self.walk(group.stream());
@@ -99,6 +110,7 @@ impl Reader {
         }
         if segments.len() > 1 {
             self.names.paths.push(Named {
+                imported: (self.is_import).then(|| name_of(tokens, at, &segments)),
                 segments,
                 line,
                 modules: self.around.clone(),
@@ -127,6 +139,19 @@ impl Reader {
                 at += 1;
             }
             at += 1;
+        }
+    }
+}
+
+/// Returns the name of an import: its alias (`as name`), or else the last segment.
+fn name_of(tokens: &[TokenTree], at: usize, segments: &[String]) -> String {
+    match (tokens.get(at), tokens.get(at + 1)) {
+        (Some(TokenTree::Ident(word)), Some(TokenTree::Ident(alias))) if word == "as" => {
+            alias.to_string()
+        }
+        _ => {
+            let mut names = segments.iter().rev().filter(|name| *name != "self");
+            names.next().cloned().unwrap_or_default()
         }
     }
 }
@@ -176,6 +201,7 @@ mod tests {
             segments: vec!["super".into(), "d".into()],
             line: 3,
             modules: vec!["b".into(), "c".into()],
+            imported: Some("d".into()),
         };
         assert_eq!(names.paths[0], inner);
         assert_eq!((names.paths[1].line, names.paths[1].modules.len()), (5, 0));
@@ -185,6 +211,16 @@ mod tests {
             ("c".to_owned(), 3),
         ];
         assert_eq!(names.modules, declared);
+    }
+
+    #[test]
+    fn knows_what_imports_are_called() {
+        let text = "pub(crate) use a::{self, b as c, d::e};\nfn f() { g::h(); } use i::j as k;";
+        let names = read(text).expect("tokens");
+        let names: Vec<Option<&str>> = (names.paths.iter())
+            .map(|path| path.imported.as_deref())
+            .collect();
+        assert_eq!(names, [Some("a"), Some("c"), Some("e"), None, Some("k")]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::locate::{Field, Why, change_field, publish_copy};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
-use crate::values::{Attributes, Expiry};
+use crate::values::{Attributes, Expiry, MARKS, Marks};
 use std::time::{Duration, SystemTime};
 
 /// Returns the error of a table of fixed lengths, which has no room for attributes.
@@ -42,6 +42,20 @@ fn no_time() -> Error {
 pub(crate) fn in_ms(time: Duration) -> u64 {
     let ms = time.as_nanos().div_ceil(1_000_000);
     u64::try_from(ms).map_or(MOST_MS, |ms| ms.min(MOST_MS))
+}
+
+/// Checks that the table has room for marks, and that these are at most 24.
+pub(crate) fn check_marks(core: &Core, marks: Marks) -> Result<()> {
+    if core.region().fixed().is_some() {
+        return Err(no_room());
+    }
+    if marks.set > MARKS {
+        return Err(Error::BadOption {
+            option: "mark",
+            why: "only 24 bits are available".to_string(),
+        });
+    }
+    Ok(())
 }
 
 impl Core {

@@ -4,8 +4,8 @@
 //! A write that finds no room under its shard's lock releases the lock, evicts keys
 //! ([`Core::evict_for`]) and begins again, as a write to any table does that lacks pages.
 
-use super::core::{Core, MOST_AT_ONCE};
-use super::effort::{Effort, StepsBack};
+use super::core::Core;
+use super::effort::{Effort, MOST_AT_ONCE, StepsBack};
 use super::reclaim::{Reclaimed, reclaim_some};
 use crate::alloc::{
     Chain, free_pages, give_back, give_up_free, give_up_some, in_hand, is_over, mark_use, may_hold,
@@ -13,9 +13,9 @@ use crate::alloc::{
 };
 use crate::error::{Error, Result};
 use crate::index::locate::{Hash, NotesRead, Want, mark_accessed, read_as};
-use crate::layout::{Hint, LARGEST_BLOCK, PAGE};
+use crate::layout::{Hint, LARGEST_BLOCK, PAGE, Participant};
 use crate::lock::{Me, ShardLock, tally};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, W64};
 use std::time::Duration;
 
 /// When a cache is too large: pages to release in one step, and how often to reclaim for them.
@@ -102,6 +102,29 @@ impl Core {
         }
         if found && tag.is_some() {
             self.use_tag(me, tag);
+        }
+    }
+
+    /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds it
+    /// took.
+    #[inline(always)]
+    pub(crate) fn count_set(&self, me: Me) {
+        self.count_write(me, |tally| &tally.sets);
+    }
+
+    /// Counts a call that removed keys, or tried to, likewise.
+    #[inline(always)]
+    pub(crate) fn count_remove(&self, me: Me) {
+        self.count_write(me, |tally| &tally.removes);
+    }
+
+    /// Counts in one word for each kind of call; writes are the sum of both. So none of the three
+    /// numbers ever falls, whenever they are read.
+    #[inline(always)]
+    fn count_write(&self, me: Me, word: impl FnOnce(&Participant) -> &W64) {
+        if self.region().is_cache() {
+            let before = word(tally(self.region(), me.id())).fetch_add(1, Ordering::Relaxed);
+            self.after_count(before, &self.due.write);
         }
     }
 

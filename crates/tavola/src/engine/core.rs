@@ -1,17 +1,13 @@
-//! The inside of a table: the region, this process's membership, and the way every write goes.
-//!
-//! A write is a *step* under the shard's lock. If the step lacks something (a page, a backed
-//! directory), it ends and leaves its key unchanged; what it lacks is fetched without the lock, and
-//! the step is done again.
+//! The inside of a table: the region, this process's membership, and the locks of shards. All other
+//! files of the room add their part to [`Core`]; this one calls none of them.
 
 use super::due::{Due, NameWatch, OwnerChecks, StepCount};
-use super::effort::Effort;
 use super::request::UidPolicy;
-use crate::alloc::{Need, Step, Stop};
-use crate::error::{Error, Result, corrupt};
+use crate::alloc::free_orphans;
+use crate::error::{Error, Result};
 use crate::journal::JournalFiles;
-use crate::layout::Participant;
-use crate::lock::{Me, Membership, ShardLock, tally};
+use crate::layout::ShardHead;
+use crate::lock::{Me, Membership, ShardLock};
 use crate::recover::{lock_shard, reclaim, reclaim_dead, reclaim_participant};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
@@ -19,14 +15,6 @@ use crate::sys::disk::DirLock;
 use crate::values::Durability;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// After how many rounds of one operation a cache reclaims one page more at once, and the most
-/// pages at once: a segment, a page for the item, a chunk of uids.
-const IN_VAIN: u32 = 128;
-pub(crate) const MOST_AT_ONCE: u32 = 3;
-/// The most rounds of one operation. In each, the step lacked something, which was then fetched.
-/// Other writers may take it a few times, but after so many rounds the counts must be damaged.
-const MOST_ROUNDS: u32 = 1 << 16;
 
 /// The inside of a [`Table`](crate::Table).
 pub(crate) struct Core {
@@ -139,94 +127,26 @@ impl Core {
         }
     }
 
-    /// Ends a step that its caller has tried once by itself, after releasing the lock. Returns its
-    /// result, or `None` if the step lacks something: then the caller goes through
-    /// [`Self::locked`].
-    #[inline(always)]
-    pub(crate) fn after_first_try<T>(&self, me: Me, outcome: Step<T>) -> Option<Result<T>> {
-        match outcome {
-            Ok(value) => Some(self.after_step(me).map(|()| value)),
-            Err(Stop::Fail(error)) => Some(Err(error)),
-            Err(Stop::Need(_)) => None,
-        }
-    }
-
-    /// Does a step under a shard's lock, and fetches without the lock what it lacks.
-    #[inline(always)]
-    pub(crate) fn locked<T>(
-        &self,
-        shard: u32,
-        me: Me,
-        step: impl FnMut(&ShardLock<'_>) -> Step<T>,
-    ) -> Result<T> {
-        self.locked_with(shard, me, Effort::new(), step)
-    }
-
-    /// Does a step like [`Self::locked`], with a given limit on what is done to make room.
-    #[inline(always)]
-    pub(crate) fn locked_with<T>(
-        &self,
-        shard: u32,
-        me: Me,
-        mut effort: Effort,
-        mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
-    ) -> Result<T> {
-        let mut rounds = 0u32;
-        loop {
-            let lock = self.lock(shard, me)?;
-            let outcome = step(&lock);
-            drop(lock);
-            match outcome {
-                Ok(value) => return self.after_step(me).map(|()| value),
-                Err(Stop::Fail(error)) => return Err(error),
-                Err(Stop::Need(need)) => {
-                    let fetched = self.fetch(need, me);
-                    let wanted = match need {
-                        // An operation that needs several pages, one after the other, might
-                        // otherwise reclaim one of them again and again.
-                        Need::Pages(count) => Some(count.max((rounds / IN_VAIN).min(MOST_AT_ONCE))),
-                        // Evicting keys makes no room for directories.
-                        Need::Directory { .. }
-                        | Need::UidDirectory { .. }
-                        | Need::Journal { .. }
-                        | Need::Pieces => None,
-                    };
-                    rounds += 1;
-                    if rounds == MOST_ROUNDS {
-                        return corrupt("the counts of a shard or of the pool");
-                    }
-                    self.or_make_room(me, Some(shard), &mut effort, wanted, fetched)?;
-                }
-            }
-        }
-    }
-
-    /// Counts a call that set or changed a key, or tried to: once, however many steps and rounds it
-    /// took.
-    #[inline(always)]
-    pub(crate) fn count_set(&self, me: Me) {
-        self.count_write(me, |tally| &tally.sets);
-    }
-
-    /// Counts a call that removed keys, or tried to, likewise.
-    #[inline(always)]
-    pub(crate) fn count_remove(&self, me: Me) {
-        self.count_write(me, |tally| &tally.removes);
-    }
-
-    /// Counts in one word for each kind of call; writes are the sum of both. So none of the three
-    /// numbers ever falls, whenever they are read.
-    #[inline(always)]
-    fn count_write(&self, me: Me, word: impl FnOnce(&Participant) -> &W64) {
-        if self.region.is_cache() {
-            let before = word(tally(&self.region, me.id())).fetch_add(1, Ordering::Relaxed);
-            self.after_count(before, &self.due.write);
-        }
+    /// Sums a counter over all shards.
+    pub(crate) fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
+        let region = self.region();
+        (0..region.geometry().shards()).fold(0, |sum: u64, shard| {
+            sum.wrapping_add(count(region.shard(shard)))
+        })
     }
 
     pub(crate) fn reclaim(&self) -> Result<u32> {
         let me = self.writer()?;
         reclaim(&self.region, &self.membership.gate, me)
+    }
+
+    /// Ends all pins of this process, whose readers have finished.
+    fn end_pins(&self) {
+        let me = self.participant();
+        if let Some(slot) = self.region().pin_slot() {
+            self.region().take_pins_off(slot);
+            free_orphans(self.region(), me);
+        }
     }
 }
 

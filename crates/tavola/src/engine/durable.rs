@@ -1,7 +1,7 @@
 //! Durable tables: what a write waits for after its change is made, and room in the journal.
 
 use super::core::Core;
-use super::transact::MOST_CHANGES;
+use super::plan::MOST_CHANGES;
 use crate::alloc::{Need, Stop};
 use crate::error::{Error, Result, corrupt};
 use crate::journal::{JournalFiles, MOST_PIECE, most_bytes, record_piece, tail, take_last};

@@ -9,6 +9,9 @@ use crate::sync::{model, spin_hint};
 use crate::sys::clock;
 use std::time::Duration;
 
+/// The most pages that a cache reclaims at once for one operation: a segment, a page for the item,
+/// a chunk of uids.
+pub(super) const MOST_AT_ONCE: u32 = 3;
 /// How many emergency reclaims one operation may do in a full table.
 const RECLAIMS: u32 = 2;
 /// How often a writer waits, if a cache has nothing to evict, for pages that other writers have

@@ -2,7 +2,7 @@
 //! again, the shard's lock.
 
 use super::core::Core;
-use crate::alloc::{Stop, free_orphans};
+use crate::alloc::Stop;
 use crate::error::Result;
 use crate::index::locate::{Hash, ReadingProcess, Take, find};
 use crate::lock::ShardLock;
@@ -60,15 +60,6 @@ impl Core {
             self.attach();
         }
         self.region().pin(first)
-    }
-
-    /// Ends all pins of this process, whose readers have finished.
-    pub(crate) fn end_pins(&self) {
-        let me = self.participant();
-        if let Some(slot) = self.region().pin_slot() {
-            self.region().take_pins_off(slot);
-            free_orphans(self.region(), me);
-        }
     }
 }
 

@@ -4,30 +4,16 @@
 //! shard's lock: a reader sees the old marks or the new ones, and so does a survivor. If an item
 //! lacks that field, it is copied into a block that has it, as for an expiry.
 
-use super::attributes::no_room;
+use super::attributes::check_marks;
 use super::core::Core;
 use super::request::{WriteCondition, WriteRequest};
 use crate::alloc::copy_with_field;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::locate::{Field, Why, change_field, publish_copy};
 use crate::layout::FLAG_CLIENT;
 use crate::sync::Ordering;
-use crate::values::{Condition, MARKS, Marks, Stored};
+use crate::values::{Condition, Marks, Stored};
 use std::cell::Cell;
-
-/// Checks that the table has room for marks, and that these are at most 24.
-pub(crate) fn check(core: &Core, marks: Marks) -> Result<()> {
-    if core.region().fixed().is_some() {
-        return Err(no_room());
-    }
-    if marks.set > MARKS {
-        return Err(Error::BadOption {
-            option: "mark",
-            why: "only 24 bits are available".to_string(),
-        });
-    }
-    Ok(())
-}
 
 impl Core {
     /// Changes the marks of a key if the condition holds. Returns what they were.
@@ -65,7 +51,7 @@ impl Core {
         condition: Condition,
         bits: Marks,
     ) -> Result<Option<u32>> {
-        check(self, bits)?;
+        check_marks(self, bits)?;
         let request = self.request(key, WriteCondition::Always, None)?;
         match condition {
             Condition::Absent => Ok(None),

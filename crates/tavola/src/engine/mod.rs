@@ -1,7 +1,8 @@
 //! What happens under locks: how a call gets what it needs, what it changes, and what housekeeping
 //! follows it. [`Core`] is the inside of a table; the public calls are in the room `table` above.
 //!
-//! - `core`, `effort`, `request`: the way of a write: lock, do a step, fetch what it lacks, repeat
+//! - `core`: the region, the membership of this process, the locks of shards
+//! - `step`, `effort`, `request`: the way of a write: lock, do a step, fetch what it lacks, repeat
 //! - `backing`, `reclaim`: room for it: backing memory, evicting keys, emergency reclaim
 //! - `read`, `large`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`,
 //!   `attributes`, `batch`: what the calls of those names do
@@ -44,6 +45,7 @@ mod replay;
 mod request;
 mod restore;
 mod stats;
+mod step;
 mod store;
 mod tags;
 mod transact;
@@ -63,9 +65,9 @@ pub(crate) use durable::not_durable;
 pub(crate) use effort::Tries;
 pub(crate) use entry::KeyOrUid;
 pub(crate) use leases::FailedCompute;
-pub(crate) use plan::Change;
+pub(crate) use plan::{Change, MOST_CHANGES};
 pub(crate) use replay::{Replay, replay};
 pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use restore::{MOST_VERSION, RestorePlan, restore};
 pub(crate) use stats::keys_of;
-pub(crate) use transact::{MOST_CHANGES, Work};
+pub(crate) use transact::Work;

@@ -3,6 +3,9 @@
 use crate::alloc::{Chain, Stamp, Tags};
 use crate::index::locate::{Hash, Pending};
 
+/// The most changes of one transaction.
+pub(crate) const MOST_CHANGES: usize = 1 << 16;
+
 /// A value as a transaction has read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeenValue {

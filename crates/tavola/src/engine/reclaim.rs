@@ -5,8 +5,8 @@
 //! takes a page or a key from a shard, and how many reclaims an operation may do in vain is bounded
 //! ([`Effort::is_exhausted`]). Counts that contradict the index are rebuilt from it.
 
-use super::core::{Core, MOST_AT_ONCE};
-use super::effort::Effort;
+use super::core::Core;
+use super::effort::{Effort, MOST_AT_ONCE};
 use crate::alloc::{
     Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
 };

@@ -21,14 +21,6 @@ pub(crate) fn keys_of(head: &ShardHead) -> u64 {
 }
 
 impl Core {
-    /// Sums a counter over all shards.
-    pub(crate) fn sum(&self, count: impl Fn(&ShardHead) -> u64) -> u64 {
-        let region = self.region();
-        (0..region.geometry().shards()).fold(0, |sum: u64, shard| {
-            sum.wrapping_add(count(region.shard(shard)))
-        })
-    }
-
     pub(crate) fn len(&self) -> u64 {
         self.sum(keys_of)
     }

@@ -1,10 +1,9 @@
 //! Storing on conditions and with versions: what protocols need beyond `set` and similar calls.
 
-use super::attributes::no_room;
+use super::attributes::{check_marks, no_room};
 use super::core::Core;
 use super::effort::Tries;
 use super::entry::KeyOrUid;
-use super::marks::check;
 use super::request::{Metadata, NEXT, WriteCondition};
 use crate::error::{Error, Result};
 use crate::values::{CasToken, Condition, StoreOptions, Stored};
@@ -34,7 +33,7 @@ impl Core {
             metadata.stamp.version = version;
         }
         if let Some(marks) = how.marks {
-            check(self, marks)?;
+            check_marks(self, marks)?;
             metadata.marks = Some(marks);
         }
         Ok(metadata)

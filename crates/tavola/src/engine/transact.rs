@@ -27,8 +27,6 @@ use crate::lock::{Me, ShardLock, ShardLocks};
 use crate::recover::{lock_shards, reclaim_dead};
 use std::collections::BTreeMap;
 
-/// The most changes of one transaction.
-pub(crate) const MOST_CHANGES: usize = 1 << 16;
 /// The most rounds of one commit, as in `locked_with`.
 const MOST_ROUNDS: u32 = 1 << 16;
 
@@ -235,7 +233,7 @@ impl Core {
         }
         let bytes: usize = plans.iter().map(|plan| plan.inline_bytes()).sum();
         if bytes > most {
-            // So many of these keys take as much as there may be.
+            // As many of these keys take as much as there may be.
             let limit = (plans.len() * most / bytes) as u32;
             return Err(Error::TransactionTooLarge { limit });
         }

@@ -2,10 +2,18 @@
 //! shard.
 //!
 //! [`make`] is that store, and [`made`] reports it to all that follow changes: the counts of the
-//! shard, and watchers. No other code stores such a word, except the code that moves a key or an
-//! item, which changes no key, and the code of transactions (`pending`), where the store of one
-//! other word changes several keys. In a durable table, the same call records the change in the
-//! journal (`record`).
+//! shard, and watchers. [`drop_key`] notes a key that is evicted, for a server that reports it. No
+//! other code stores such a word, except the code that moves a key or an item, which changes no
+//! key, and the code of transactions (`pending`), where the store of one other word changes several
+//! keys: `cargo xtask tidy` checks that. In a durable table, the same call records the change in
+//! the journal (`record`).
+//!
+//! Only leases are ended by the operations themselves (`engine/claims.rs`), for three reasons.
+//! Removing a missing key ends its lease, too, but stores no word. A lease is found by all bits of
+//! its key's hash, which no change needs otherwise: here, each change would have to compute it. And
+//! a new value ends the lease *before* the store, where the operation knows whether the expiry
+//! stays the same: if this process dies in between, a value is computed in vain, but no older value
+//! is stored over the new one.
 //!
 //! | change | word | leads to, or is |
 //! |---|---|---|
@@ -19,6 +27,7 @@
 //! No process sees what precedes the store, and recovery makes up for what follows it:
 //! `engine/write.rs` lists the steps.
 
+use super::evicted::note;
 use super::ghosts::lay_ghost;
 use super::hash::Hash;
 use super::record::{Recorded, make_recorded};
@@ -80,7 +89,7 @@ impl New {
 /// Changes a key, by one store. Pairs with the acquire loads of the word: a reader sees the bytes
 /// of the item that the word leads to.
 #[inline(always)]
-pub(super) fn make(lock: &ShardLock<'_>, place: &W64, word: u64, recorded: Recorded) -> Step<()> {
+fn make(lock: &ShardLock<'_>, place: &W64, word: u64, recorded: Recorded) -> Step<()> {
     if lock.region.is_journaled() {
         return make_recorded(lock, place, word, recorded);
     }
@@ -271,6 +280,9 @@ pub(crate) fn publish_copy(
 /// Removes a key and its uid, and frees its item.
 #[inline(always)]
 pub(crate) fn drop_key(lock: &ShardLock<'_>, found: &FoundKey<'_>, why: Why) -> Step<()> {
+    if why == Why::Evict && lock.region.evictions().listens() {
+        note(lock, found.item_ref);
+    }
     // Read here: `remove` clears the slot, and afterwards the item is freed.
     let key = is_watched(lock).then(|| key_of(lock, found.item_ref));
     if lock.region.is_cache() && found.is_probationary() {

@@ -17,7 +17,6 @@
 use super::clear::may_expire;
 use super::commit::{Why, drop_key, expire};
 use super::dir::{layout_word, next_prefix};
-use super::evicted::note;
 use super::ghosts::leave_ghost;
 use super::group::matches;
 use super::hash::{Hash, other_bucket};
@@ -343,9 +342,6 @@ fn evict_slot(
     if is_over(item).unwrap_or(false) {
         expire(lock, &found)?;
         return Ok(payload);
-    }
-    if lock.region.evictions().listens() {
-        note(lock, item);
     }
     drop_key(lock, &found, Why::Evict)?;
     count_to_epoch(lock);

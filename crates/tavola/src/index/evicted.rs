@@ -25,12 +25,15 @@ pub(crate) struct Evicted {
     pub(crate) marks: u32,
 }
 
-/// Notes a key that is about to be evicted.
+/// Notes that the key of an item is about to be evicted.
 #[cold]
 #[inline(never)]
-pub(super) fn note(lock: &ShardLock<'_>, item: &Item<'_>) {
+pub(super) fn note(lock: &ShardLock<'_>, item_ref: u64) {
     let mut key = [0; NOTED];
-    // A chain that is broken is found when the key is dropped.
+    // A broken item or chain is found when the key is dropped.
+    let Some(item) = Item::at(lock.region, item_ref) else {
+        return;
+    };
     if item.is_tag() || !item.key_to(&mut key) {
         return;
     }

@@ -26,13 +26,15 @@ pub(crate) mod choice;
 pub(crate) mod fault;
 pub(crate) mod history;
 mod remains;
+pub(crate) mod step;
 
 use super::{DiskFile, HomeDir};
 use fault::{CallKind, Fault, FaultPlan, PlannedFault};
-use history::{DiskImage, FileNumber, History, Step};
+use history::History;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use step::{DiskImage, FileNumber, Step};
 
 /// Longer files are a mistake of the test.
 const MAX_FILE_SIZE: u64 = 1 << 30;

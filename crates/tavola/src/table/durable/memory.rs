@@ -1,5 +1,6 @@
 //! The memory of a durable table, found by the path of its file.
 
+use super::directory::MEMORY;
 use super::open::Opening;
 use crate::alloc::find_extent;
 use crate::error::{Error, Result};
@@ -10,9 +11,6 @@ use crate::table::Options;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-/// How the names of such files begin.
-pub(super) const MEMORY: &str = "durable-";
 
 /// Returns the directory of the durable table whose memory this file is. Returns `None` for other
 /// files, and for memory that its directory does not name any more.

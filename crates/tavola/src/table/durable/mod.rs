@@ -1,6 +1,7 @@
 //! Durable tables: a directory on disk, the *home*, from which the table is rebuilt when its memory
 //! is gone.
 
+mod directory;
 mod keeper;
 mod memory;
 mod open;
@@ -15,8 +16,8 @@ mod stats;
 pub(crate) mod tests;
 mod verify;
 
+pub(super) use directory::{find_home, is_home};
 pub(super) use memory::{home_of_memory, refuse_memory};
-pub(super) use open::{find_home, is_home};
 pub use progress::on_rebuild;
 pub(super) use remove::remove_home;
 pub(super) use rename::rename_home;

@@ -5,27 +5,25 @@
 //! or because somebody removed it), and nobody uses the table, it is rebuilt in a file without a
 //! name, which then gets one, and is noted. A process that dies before that has changed nothing.
 
+use super::directory::{MEMORY, boot, is_home, open_directory, read_home};
 use super::keeper::start_keeper;
-use super::memory::MEMORY;
 use super::rebuild::{Files, OnDamage, note_home};
 use super::remove::finish_removal;
 use crate::alloc::find_extent;
 use crate::engine::Core;
 use crate::error::{Error, Result};
 use crate::journal::{Home, JournalFiles, Place, Room, TABLE, name_of};
-use crate::layout::{ExtentKind, fold};
+use crate::layout::ExtentKind;
 use crate::region::{self, Location, Region, Unmapped, explained, names};
 use crate::sync::Ordering;
-use crate::sys::clock;
 use crate::sys::disk::{DirLock, HomeDir, RealHome};
 use crate::sys::file::create_directory;
 use crate::table::lazy::Lazy;
 use crate::table::{Options, Table};
-use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,25 +34,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 const UNREACHED: Duration = Duration::from_secs(3);
 /// For how long another process may rebuild it.
 const REBUILDING: Duration = Duration::from_secs(3600);
-
-/// Returns whether a path is the directory of a durable table.
-pub(crate) fn is_home(path: &Path) -> bool {
-    path.join(TABLE).is_file()
-}
-
-/// Returns the path of a name if that is a directory.
-pub(crate) fn find_home(name: &OsStr) -> Option<PathBuf> {
-    let path = names::path_of(name).ok()?;
-    path.is_dir().then_some(path)
-}
-
-/// Opens the directory of a durable table. In a directory where everybody may make files, it must
-/// belong to this user or to root, unless all owners are trusted.
-pub(super) fn open_directory(path: &Path, any_owner: bool) -> Result<OwnedFd> {
-    let at = Location::of(path.as_os_str(), any_owner)?;
-    at.open(false)
-        .map_err(|source| explained("opening the durable table", path, source))
-}
 
 /// A directory that is about to be used.
 pub(super) struct Opening<'a> {
@@ -129,13 +108,6 @@ impl Options {
 /// rebuilds it would find the damage again: an older snapshot needs what was cut off.
 pub(super) fn after_cut(table: &Table) -> Result<()> {
     table.snapshot().map(drop)
-}
-
-pub(super) fn boot() -> u64 {
-    let mut buffer = [0; 64];
-    let id = clock::boot_id(&mut buffer).unwrap_or(b"unknown");
-    let words: Vec<u64> = id.iter().map(|byte| u64::from(*byte)).collect();
-    fold(&words)
 }
 
 impl<'a> Opening<'a> {
@@ -367,28 +339,6 @@ impl<'a> Opening<'a> {
         place.write(&file).map_err(|e| self.failed(e))?;
         Ok(core)
     }
-}
-
-/// Reads what a durable table was created with, and where its memory is.
-pub(super) fn read_home(home: &dyn HomeDir, path: &Path) -> Result<(Home, Option<Place>)> {
-    let failed = |source| explained("opening the durable table", path, source);
-    let file = match home.open(TABLE) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(Error::NotATable {
-                path: path.to_path_buf(),
-                why: "it is a directory without a durable table".to_string(),
-            });
-        }
-        opened => opened.map_err(failed)?,
-    };
-    let mut bytes = [0; 2048];
-    file.read_at(&mut bytes, 0).map_err(failed)?;
-    let table = Home::decode(&bytes).map_err(|why| Error::DamagedJournal {
-        path: path.join(TABLE),
-        why,
-    })?;
-    let place = Place::read(&*file).map_err(failed)?;
-    Ok((table, place))
 }
 
 impl Options {

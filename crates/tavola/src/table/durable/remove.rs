@@ -1,6 +1,6 @@
 //! Removing a durable table.
 
-use super::open::open_directory;
+use super::directory::open_directory;
 use crate::error::Result;
 use crate::journal::{Place, TABLE, number_of, snapshot_position};
 use crate::region::explained;

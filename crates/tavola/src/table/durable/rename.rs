@@ -1,6 +1,6 @@
 //! Renaming the directory of a durable table.
 
-use super::open::open_directory;
+use super::directory::open_directory;
 use crate::error::{Error, Result};
 use crate::region::{self, explained};
 use crate::sys::disk::DirLock;

@@ -1,6 +1,6 @@
 //! Reading all files of a durable table, to see whether it can be rebuilt. Nothing is changed.
 
-use super::open::{boot, open_directory, read_home};
+use super::directory::{boot, open_directory, read_home};
 use super::rebuild::Files;
 use crate::error::{Error, Result};
 use crate::journal::{

@@ -1,11 +1,11 @@
 //! The drain as its user has it: writes a log's lines out to a sink.
 
+use super::draining::Within;
 use super::{Log, LogLine};
 use crate::error::{Error, Result};
 use crate::lock::Me;
 use crate::log::{DrainState, begin_drain, end_drain};
 use crate::sys::clock::unix_ns;
-use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -50,6 +50,16 @@ pub struct LogDrain {
     log: Log,
     me: Me,
     state: DrainState,
+}
+
+impl Log {
+    /// Makes the caller the drain of the log.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyDrained`]; [`Error::ReadOnly`].
+    pub fn drain(&self) -> Result<LogDrain> {
+        LogDrain::begin(self)
+    }
 }
 
 impl LogDrain {
@@ -120,32 +130,6 @@ impl LogDrain {
             ring.note_reported(reported);
         }
         Ok(lines)
-    }
-}
-
-thread_local! {
-    static IS_DRAINING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns whether this thread is in the middle of a pass: then a line that it writes comes from
-/// its sink.
-pub(super) fn is_draining() -> bool {
-    IS_DRAINING.try_with(Cell::get).unwrap_or(false)
-}
-
-/// A guard: while it exists, this thread is in the middle of a pass.
-struct Within;
-
-impl Within {
-    fn begin() -> Self {
-        let _ = IS_DRAINING.try_with(|is| is.set(true));
-        Self
-    }
-}
-
-impl Drop for Within {
-    fn drop(&mut self) {
-        let _ = IS_DRAINING.try_with(|is| is.set(false));
     }
 }
 

@@ -3,7 +3,7 @@
 //! A signal handler may write a line while its thread is writing one. It finds the hands busy, and
 //! writes on a sheet that it takes for this line only.
 
-use super::ring::LogPlace;
+use super::place::LogPlace;
 use crate::engine::Core;
 use crate::lock::Me;
 use crate::log::{Hand, LogRing};

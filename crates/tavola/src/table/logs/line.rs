@@ -1,6 +1,5 @@
 //! A line of a log, in the form that readers get.
 
-use super::text::LinePrinter;
 use crate::layout::LineHead;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -120,15 +119,5 @@ impl<'a> LogLine<'a> {
     /// Returns the time at which the line was written.
     pub fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.unix_ns)
-    }
-}
-
-impl fmt::Display for LogLine<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = Vec::<u8>::with_capacity(64 + self.text.len());
-        LinePrinter::default().print(self, &mut bytes);
-        // The caller adds the end of the line.
-        bytes.pop();
-        f.write_str(&String::from_utf8_lossy(&bytes))
     }
 }

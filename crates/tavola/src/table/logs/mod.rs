@@ -1,9 +1,13 @@
 //! [`Log`]: a log that all processes write lines to, its drain and its readers.
 
 mod drain;
+mod draining;
 mod hands;
 mod line;
 mod options;
+mod overload;
+mod place;
+mod print;
 mod reader;
 mod ring;
 mod stats;
@@ -11,7 +15,8 @@ mod text;
 
 pub use drain::{LogDrain, LogSink};
 pub use line::{Level, LogLine};
-pub use options::{LogOptions, Overload};
+pub use options::LogOptions;
+pub use overload::Overload;
 pub use reader::LogReader;
 pub use ring::Log;
 pub use stats::LogStats;

@@ -23,6 +23,14 @@ struct KnownSheet {
     read: u32,
 }
 
+impl Log {
+    /// Returns a reader. Reading does not remove lines, and works with a log that is open
+    /// read-only.
+    pub fn reader(&self) -> LogReader {
+        LogReader::new(self)
+    }
+}
+
 impl LogReader {
     pub(super) fn new(log: &Log) -> Self {
         let ring = log.inner.ring();

@@ -1,18 +1,18 @@
 //! A log, as a user has it open.
 
-use super::drain::is_draining;
+use super::draining::is_draining;
 use super::hands::{self, LineWriter};
-use super::text::{LinePieces, LinePrinter};
-use super::{Level, LogDrain, LogLine, LogOptions, LogReader, Overload};
+use super::place::LogPlace;
+use super::print::{LinePieces, LinePrinter};
+use super::{Level, LogLine, Overload};
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::layout::{ExtentKind, LogGeometry, SHEET};
+use crate::layout::{ExtentKind, SHEET};
 use crate::lock::Me;
 use crate::log::{self, LogRing, NewLine, Put, is_drained};
 use crate::sync::{Ordering, W32, W64};
 use crate::sys;
-use crate::table::{Table, beside};
-use std::ffi::OsStr;
+use crate::table::Table;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ const CHECK_EVERY_NS: u64 = 1_000_000_000;
 /// A log in shared memory, which all processes can write to.
 ///
 /// Each thread writes to its own buffer in the log, without a lock and without a system call. One
-/// [`LogDrain`] writes the lines out in time order. While there is no drain, each line is also
-/// shown on the standard error of its writer, and stays for the next drain as long as there is
-/// space. Lines can be read ([`Log::reader`]) until they are overwritten, even if their writer has
-/// died.
+/// [`LogDrain`](crate::LogDrain) writes the lines out in time order. While there is no drain, each
+/// line is also shown on the standard error of its writer, and stays for the next drain as long as
+/// there is space. Lines can be read ([`Log::reader`]) until they are overwritten, even if their
+/// writer has died.
 ///
 /// Every line is in the log, was written out by a drain, or is counted as dropped ([`Log::stats`]).
 /// [`Overload`] decides which lines are dropped when the log is full.
 ///
-/// [`LogOptions`] creates a log, in its own file or in the file of a table.
+/// [`LogOptions`](crate::LogOptions) creates a log, in its own file or in the file of a table.
 ///
 /// # Concurrency
 /// All processes and threads can write at the same time. A signal handler may write a line, too, if
@@ -45,25 +45,6 @@ const CHECK_EVERY_NS: u64 = 1_000_000_000;
 #[derive(Clone)]
 pub struct Log {
     pub(super) inner: Arc<LogInner>,
-}
-
-/// The offset of a log in its region, and its geometry.
-#[derive(Clone, Copy)]
-pub(super) struct LogPlace {
-    pub(super) base: u64,
-    geometry: LogGeometry,
-}
-
-impl LogPlace {
-    pub(super) const NOWHERE: Self = Self {
-        base: 0,
-        geometry: LogGeometry::NONE,
-    };
-
-    #[inline]
-    pub(super) fn ring<'a>(&'a self, core: &'a Core) -> LogRing<'a> {
-        LogRing::of(core.region(), self.base, &self.geometry)
-    }
 }
 
 /// The log, as one handle has it open; clones share it.
@@ -178,15 +159,6 @@ impl Table {
 }
 
 impl Log {
-    /// Opens an existing log in its own file.
-    ///
-    /// # Errors
-    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] if the
-    /// file is not a log.
-    pub fn open(name: impl AsRef<OsStr>) -> Result<Log> {
-        beside::open_existing::<LogOptions>(name.as_ref())
-    }
-
     pub(super) fn find(table: &Table, name: &str) -> Result<Log> {
         let core = table.lazy.get()?;
         match log::open(core.region(), name.as_bytes())? {
@@ -313,20 +285,6 @@ impl Log {
         self.inner
             .is_quiet
             .store(u32::from(!shown), Ordering::Relaxed);
-    }
-
-    /// Makes the caller the drain of the log.
-    ///
-    /// # Errors
-    /// [`Error::AlreadyDrained`]; [`Error::ReadOnly`].
-    pub fn drain(&self) -> Result<LogDrain> {
-        LogDrain::begin(self)
-    }
-
-    /// Returns a reader. Reading does not remove lines, and works with a log that is open
-    /// read-only.
-    pub fn reader(&self) -> LogReader {
-        LogReader::new(self)
     }
 
     /// Returns the number of lines lost since the log was created: overwritten before a drain, or

@@ -1,5 +1,6 @@
 //! [`QueuePool`] and [`Queue`]: elements that processes pass to each other without copying them.
 
+mod handle;
 mod names;
 mod options;
 mod pool;

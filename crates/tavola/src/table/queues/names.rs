@@ -1,5 +1,6 @@
-//! A handle's cache of queue names: the number of each queue by its name.
+//! Names of queues, and a handle's cache of them: the number of each queue by its name.
 
+use crate::layout::QueueName;
 use std::collections::HashMap;
 
 /// QueueNames never change, so a handle reads each name once, even if it opens or adds many queues.
@@ -27,6 +28,11 @@ impl QueueNames {
         }
         self.numbers.get(name).copied()
     }
+}
+
+/// Returns whether a queue can have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && QueueName::fits(name.as_bytes())
 }
 
 #[cfg(test)]

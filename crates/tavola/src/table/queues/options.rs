@@ -1,9 +1,10 @@
 //! Options of a queue pool: how it is created and opened.
 
 use super::QueuePool;
+use super::names::is_name;
 use crate::engine::Core;
 use crate::error::{Error, Result};
-use crate::layout::{MOST_ELEMENTS, MOST_QUEUES, QueueGeometry, QueueName};
+use crate::layout::{MOST_ELEMENTS, MOST_QUEUES, QueueGeometry};
 use crate::queue;
 use crate::table::Table;
 use crate::table::beside::{self, SideObject};
@@ -176,9 +177,15 @@ impl QueueOptions {
     }
 }
 
-/// Returns whether a queue can have this name.
-pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty() && QueueName::fits(name.as_bytes())
+impl QueuePool {
+    /// Opens an existing pool in its own file.
+    ///
+    /// # Errors
+    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] if the
+    /// file is not a pool.
+    pub fn open(name: impl AsRef<OsStr>) -> Result<QueuePool> {
+        beside::open_existing::<QueueOptions>(name.as_ref())
+    }
 }
 
 impl SideObject for QueueOptions {

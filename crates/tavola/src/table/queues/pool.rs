@@ -1,16 +1,14 @@
 //! A pool of queues, as a user has it open.
 
-use super::names::QueueNames;
-use super::options::is_name;
-use super::{Queue, QueueOptions};
-use crate::engine::Core;
+use super::Queue;
+use super::handle::PoolInner;
+use super::names::is_name;
 use crate::error::{Error, Result};
-use crate::layout::{ExtentKind, QueueGeometry};
-use crate::queue::{self, Ends};
+use crate::layout::ExtentKind;
+use crate::queue;
 use crate::recover::CheckReport;
 use crate::sync::UserWord;
-use crate::table::{Table, beside};
-use std::ffi::OsStr;
+use crate::table::Table;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -33,42 +31,6 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone)]
 pub struct QueuePool {
     pub(super) inner: Arc<PoolInner>,
-}
-
-/// The pool, as one handle has it open; its queues share it.
-pub(super) struct PoolInner {
-    pub(super) core: Arc<Core>,
-    base: u64,
-    geometry: QueueGeometry,
-    names: Mutex<QueueNames>,
-}
-
-impl PoolInner {
-    #[inline(always)]
-    pub(super) fn ends(&self, queue: u32) -> Ends<'_> {
-        Ends::of(self.core.region(), self.base, &self.geometry, queue)
-    }
-
-    /// Returns whether the other is the same pool, with the same participant.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.core, &other.core) && self.base == other.base
-    }
-
-    /// Returns how many queues have names.
-    fn named(&self) -> Result<u32> {
-        queue::named(self.core.region(), self.base, &self.geometry)
-    }
-
-    /// Returns the number of the queue with that name, among the first `named`.
-    fn find(&self, name: &str, named: u32) -> Option<u32> {
-        let head = |queue| self.ends(queue).head;
-        match self.names.try_lock() {
-            Ok(mut names) => names.find(name.as_bytes(), named, |queue| head(queue).name.get()),
-            // Another thread uses the cache, or did when this process was forked: read the names
-            // themselves.
-            Err(_) => (0..named).find(|queue| head(*queue).name.is(name.as_bytes())),
-        }
-    }
 }
 
 impl Table {
@@ -94,15 +56,6 @@ impl QueuePool {
     /// [`Table::set_lock_timeout`](crate::Table::set_lock_timeout).
     pub fn set_lock_timeout(&self, limit: Option<std::time::Duration>) {
         self.inner.core.region().set_lock_limit(limit);
-    }
-
-    /// Opens an existing pool in its own file.
-    ///
-    /// # Errors
-    /// As [`Options::open_existing`](crate::Options::open_existing); [`Error::NotThere`] if the
-    /// file is not a pool.
-    pub fn open(name: impl AsRef<OsStr>) -> Result<QueuePool> {
-        beside::open_existing::<QueueOptions>(name.as_ref())
     }
 
     pub(super) fn find(table: &Table, name: &str) -> Result<QueuePool> {
@@ -137,8 +90,9 @@ impl QueuePool {
         }
     }
 
-    /// Adds an empty queue, if the pool has space for it ([`QueueOptions::queue_room`]). It stays
-    /// as long as the pool.
+    /// Adds an empty queue, if the pool has space for it
+    /// ([`QueueOptions::queue_room`](crate::QueueOptions::queue_room)). It stays as long as the
+    /// pool.
     ///
     /// # Examples
     /// ```

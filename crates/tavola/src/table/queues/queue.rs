@@ -1,7 +1,6 @@
 //! One queue, as a user has it open.
 
-use super::Watch;
-use super::pool::PoolInner;
+use super::handle::PoolInner;
 use crate::error::Result;
 use crate::lock::{sleep, wake};
 use crate::queue::{Announced, RUN};
@@ -26,7 +25,7 @@ const SPINS: u32 = if cfg!(feature = "shuttle") { 1 } else { 100 };
 /// queue takes no lock.
 #[derive(Clone)]
 pub struct Queue {
-    pool: Arc<PoolInner>,
+    pub(super) pool: Arc<PoolInner>,
     number: u32,
 }
 
@@ -173,16 +172,6 @@ impl Queue {
     /// Returns whether the queue is empty at the moment.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Returns a file descriptor that is readable while the queue is not empty. Starts a thread.
-    ///
-    /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the descriptor or the thread cannot be created;
-    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
-    pub fn watch(&self) -> Result<Watch> {
-        self.pool.core.writer()?;
-        Watch::start(self.clone())
     }
 
     pub(super) fn path(&self) -> &std::path::Path {

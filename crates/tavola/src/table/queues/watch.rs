@@ -35,6 +35,18 @@ struct WatchShared {
     is_over: W32,
 }
 
+impl Queue {
+    /// Returns a file descriptor that is readable while the queue is not empty. Starts a thread.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if the descriptor or the thread cannot be created;
+    /// [`Error::ReadOnly`](crate::Error::ReadOnly).
+    pub fn watch(&self) -> Result<Watch> {
+        self.pool.core.writer()?;
+        Watch::start(self.clone())
+    }
+}
+
 impl Watch {
     pub(super) fn start(queue: Queue) -> Result<Self> {
         let made = |source| failed(queue.path(), source);

@@ -13,7 +13,7 @@
 //! for clean, so no later sync writes them. Only what is written again can become sure.
 
 use super::choice::Choice;
-use super::history::{DiskImage, FileNumber, Step};
+use super::step::{DiskImage, FileNumber, Step};
 use std::collections::BTreeMap;
 use std::fmt::Arguments;
 use std::sync::Arc;
