@@ -1,4 +1,4 @@
-//! Waiting for events: an epoll, and the words that wake one up from another thread.
+//! Waiting for events: an epoll, and mailboxes, whose messages wake a thread up.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,14 +9,14 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::{self, Errno};
 
-/// Events that one look brings at most.
+/// The most events that one wait returns.
 const EVENTS: usize = 256;
 
-/// An epoll, level-triggered: what is not dealt with is reported again.
+/// An epoll, level-triggered: an event that is not dealt with is reported again.
 #[derive(Debug)]
 pub(crate) struct Poll {
     epoll: OwnedFd,
-    /// Tokens and flags that the last wait brought.
+    /// The tokens and flags of the events that the last wait returned.
     events: Vec<(u64, EventFlags)>,
 }
 
@@ -45,7 +45,7 @@ impl Poll {
         epoll::delete(&self.epoll, source)
     }
 
-    /// Waits for events, at most so long, and returns whether there are any.
+    /// Waits for events, for at most `timeout`, and returns whether there are any.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> bool {
         self.events.clear();
         let timeout = timeout.map(|time| Timespec {
@@ -64,18 +64,18 @@ impl Poll {
         !self.events.is_empty()
     }
 
-    /// How many events the last wait brought.
+    /// Returns the number of events of the last wait.
     pub(crate) fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// Token and flags of one of them.
+    /// Returns the token and the flags of an event of the last wait.
     pub(crate) fn event(&self, number: usize) -> (u64, EventFlags) {
         self.events[number]
     }
 }
 
-/// Messages for a thread, which wake it up.
+/// The messages for a thread. The first of them wakes it up through an eventfd.
 #[derive(Debug)]
 pub(crate) struct Post<M> {
     messages: Mutex<Vec<M>>,
@@ -90,7 +90,7 @@ impl<M> Post<M> {
         })
     }
 
-    /// What the thread's epoll watches for reading.
+    /// Returns the eventfd, which the thread's epoll watches for reading.
     pub(crate) fn bell(&self) -> &OwnedFd {
         &self.bell
     }
@@ -99,14 +99,18 @@ impl<M> Post<M> {
         let mut messages = self.lock();
         messages.push(message);
         if messages.len() == 1 {
-            // Fails only if 2^64 messages were not looked at.
+            // Fails only if 2^64 messages were not taken.
             let _ = io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }
 
-    /// All messages. The bell is stilled first: who comes later rings it again.
+    /// Takes all messages.
+    ///
+    /// The eventfd is reset before the messages are taken, so that no wake-up is lost: a message
+    /// that comes in between is taken now and wakes the thread once too often, and one that comes
+    /// later sets the eventfd again.
     pub(crate) fn take(&self) -> Vec<M> {
-        // Fails if the bell was not rung, which is as well.
+        // Fails if the eventfd is not set, which does no harm.
         let _ = io::read(&self.bell, &mut [0; 8]);
         std::mem::take(&mut *self.lock())
     }

@@ -6,17 +6,18 @@ use crate::net::poll::Poll;
 
 /// The number of spins in a row without success after which the thread does not spin.
 const MISSES: u32 = 8;
-/// How much longer than a spin a short sleep takes: falling asleep and waking up.
+/// The time that a short sleep takes beyond a spin: falling asleep and waking up.
 const WAKE_UP: Duration = Duration::from_micros(50);
-/// Short sleeps to wait for at most before spinning is tried again.
+/// The most short sleeps before spinning is tried again.
 const MOST_PATIENCE: u32 = 1024;
-/// A thread that gives its CPU away for so long was not alone on it.
+/// The time away from its CPU from which on a thread shares it with another one.
 const SHARED: Duration = Duration::from_micros(2);
-/// A thread that is away for so long was preempted: a client that answers has less to do, a busy
-/// process has the CPU for the rest of its slice, which is milliseconds.
+/// The time away from its CPU from which on a thread counts as preempted. A client that answers
+/// takes less; a busy process keeps the CPU for the rest of its slice, which is milliseconds.
 const PREEMPTED: Duration = Duration::from_micros(400);
-/// How long a thread that was preempted does not spin, the first time and at most. Even if another
-/// process is always busy, a slice is lost to it only once in the longest rest.
+/// The rest of a thread that was preempted, in which it does not spin: the first one and the
+/// longest. Even if another process is always busy, the thread loses a slice to it only once in the
+/// longest rest.
 const RESTS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(6400));
 /// The number of spins without preemption that make the rest short again.
 const UNDISTURBED: u32 = 4096;
@@ -45,11 +46,11 @@ const UNDISTURBED: u32 = 4096;
 pub(super) struct Spin {
     time: Duration,
     state: State,
-    /// Short sleeps that end the next `Idle`.
+    /// The number of short sleeps that end the next `Idle`.
     patience: u32,
-    /// How long the next `Resting` is.
+    /// The duration of the next `Resting`.
     rest: Duration,
-    /// Spins since the thread was preempted.
+    /// The spins since the thread was preempted.
     undisturbed: u32,
     /// See [`PREEMPTED`].
     slice: Duration,
@@ -57,11 +58,11 @@ pub(super) struct Spin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The last event came while the thread spun and nobody else had its CPU.
+    /// The last event came while the thread spun and no other thread had its CPU.
     Paying,
-    /// The last so many spins failed.
+    /// The last `misses` spins failed.
     Trying { misses: u32 },
-    /// Spinning does not pay; there were so many short sleeps since.
+    /// Spinning does not pay; there were `short_sleeps` since.
     Idle { short_sleeps: u32 },
     /// Another process is busy on this CPU.
     Resting { until: Instant },
@@ -79,7 +80,7 @@ impl Spin {
         }
     }
 
-    /// Whether the clients have a CPU of their own, as far as the last spin showed.
+    /// Returns whether the clients have a CPU of their own, as far as the last spin showed.
     pub(super) fn clients_have_own_cpu(&self) -> bool {
         self.state == State::Paying
     }
@@ -118,7 +119,7 @@ impl Spin {
     /// Polls for events for a while. Returns whether one came.
     fn spin(&mut self, poll: &mut Poll, start: Instant) -> bool {
         if poll.wait(Some(Duration::ZERO)) {
-            // It was there before, which does not show whether spinning pays.
+            // The event was there before the spin, and does not show whether spinning pays.
             return true;
         }
         let mut polled = start;
@@ -132,7 +133,7 @@ impl Spin {
                 self.note_miss();
                 return false;
             }
-            // Others that want this CPU come first, the client perhaps.
+            // Other threads that want this CPU come first; one may be the client's.
             std::thread::yield_now();
             let away = polled.elapsed();
             if away >= self.slice {
