@@ -26,11 +26,12 @@ pub(crate) struct Failures {
     is_down: AtomicBool,
     /// Whether anything failed since the last success; read without the lock.
     has_failed: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<FailureState>,
 }
 
+/// The failures of a server since its last success.
 #[derive(Debug)]
-struct State {
+struct FailureState {
     /// Failures in a row.
     count: u32,
     last: Option<Instant>,
@@ -55,7 +56,7 @@ impl Failures {
         Self {
             is_down: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
-            state: Mutex::new(State {
+            state: Mutex::new(FailureState {
                 count: 0,
                 last: None,
                 why: String::new(),
@@ -66,7 +67,7 @@ impl Failures {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FailureState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +143,7 @@ impl Failures {
     }
 }
 
-impl State {
+impl FailureState {
     /// Begins or continues a connection. Returns it if it is ready.
     fn ask(&mut self, server: &Server, settings: &Settings) -> Option<Box<Conn>> {
         let now = Instant::now();
