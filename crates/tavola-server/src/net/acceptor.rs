@@ -19,7 +19,7 @@ use crate::net::poll::Poll;
 use crate::net::shared::{AcceptorMessage, Arrival, Shared};
 
 /// The token of the eventfd that wakes the thread; listeners have their numbers as tokens.
-const BELL: u64 = u64::MAX;
+const WAKE_UP: u64 = u64::MAX;
 /// The most connections of one listener that are accepted in a row.
 const ROW: usize = 64;
 /// The most rows of each listener at the end: more than usual queues hold.
@@ -64,7 +64,7 @@ impl Acceptor {
         refusal: Option<Vec<u8>>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        poll.add(shared.acceptor.bell(), BELL, EventFlags::IN)?;
+        poll.add(shared.acceptor.eventfd(), WAKE_UP, EventFlags::IN)?;
         Ok(Self {
             poll,
             shared,
@@ -86,7 +86,7 @@ impl Acceptor {
             self.poll.wait(pause);
             for number in 0..self.poll.events() {
                 let (token, _) = self.poll.event(number);
-                if token != BELL {
+                if token != WAKE_UP {
                     self.accept_row(token as usize);
                 } else if let Some(accept_queued) = self.read_messages() {
                     if accept_queued {

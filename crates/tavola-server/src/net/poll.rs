@@ -77,22 +77,22 @@ impl Poll {
 
 /// The messages for a thread. The first of them wakes it up through an eventfd.
 #[derive(Debug)]
-pub(crate) struct Post<M> {
+pub(crate) struct Mailbox<M> {
     messages: Mutex<Vec<M>>,
-    bell: OwnedFd,
+    eventfd: OwnedFd,
 }
 
-impl<M> Post<M> {
+impl<M> Mailbox<M> {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             messages: Mutex::new(Vec::new()),
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            eventfd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         })
     }
 
     /// Returns the eventfd, which the thread's epoll watches for reading.
-    pub(crate) fn bell(&self) -> &OwnedFd {
-        &self.bell
+    pub(crate) fn eventfd(&self) -> &OwnedFd {
+        &self.eventfd
     }
 
     pub(crate) fn push(&self, message: M) {
@@ -100,7 +100,7 @@ impl<M> Post<M> {
         messages.push(message);
         if messages.len() == 1 {
             // Fails only if 2^64 messages were not taken.
-            let _ = io::write(&self.bell, &1_u64.to_ne_bytes());
+            let _ = io::write(&self.eventfd, &1_u64.to_ne_bytes());
         }
     }
 
@@ -111,7 +111,7 @@ impl<M> Post<M> {
     /// later sets the eventfd again.
     pub(crate) fn take(&self) -> Vec<M> {
         // Fails if the eventfd is not set, which does no harm.
-        let _ = io::read(&self.bell, &mut [0; 8]);
+        let _ = io::read(&self.eventfd, &mut [0; 8]);
         std::mem::take(&mut *self.lock())
     }
 
@@ -126,16 +126,17 @@ mod tests {
 
     #[test]
     fn a_message_wakes_and_is_reported_once() {
-        let post = Post::new().expect("an eventfd");
+        let mailbox = Mailbox::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
-        poll.add(post.bell(), 9, EventFlags::IN).expect("added");
+        poll.add(mailbox.eventfd(), 9, EventFlags::IN)
+            .expect("added");
         assert!(!poll.wait(Some(Duration::ZERO)));
-        post.push('a');
-        post.push('b');
+        mailbox.push('a');
+        mailbox.push('b');
         assert!(poll.wait(None));
         assert_eq!(poll.event(0), (9, EventFlags::IN));
         assert_eq!(poll.events(), 1);
-        assert_eq!(post.take(), ['a', 'b']);
+        assert_eq!(mailbox.take(), ['a', 'b']);
         assert!(!poll.wait(Some(Duration::from_millis(1))));
     }
 }

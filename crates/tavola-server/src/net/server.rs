@@ -183,8 +183,8 @@ impl Server {
     pub fn drain(mut self, within: Duration) -> Drained {
         let until = Instant::now() + within;
         self.end_acceptor(!self.handed_over);
-        for place in &self.shared.threads {
-            place.post.push(Message::Drain(until));
+        for thread in &self.shared.threads {
+            thread.mailbox.push(Message::Drain(until));
         }
         let mut complete = true;
         for thread in std::mem::take(&mut self.threads) {
@@ -204,8 +204,8 @@ impl Server {
 
     fn end(&mut self) {
         self.end_acceptor(false);
-        for place in &self.shared.threads {
-            place.post.push(Message::Stop);
+        for thread in &self.shared.threads {
+            thread.mailbox.push(Message::Stop);
         }
         for thread in self.threads.drain(..) {
             // A thread that panicked has printed why, and has nothing to close any more.

@@ -163,7 +163,7 @@ impl Waker {
     /// Makes the thread serve the connection soon. Does nothing if the connection is gone.
     pub fn wake(&self) {
         self.shared.threads[self.thread]
-            .post
+            .mailbox
             .push(Message::Wake(self.token));
     }
 }

@@ -12,15 +12,15 @@ use rustix::io;
 
 use crate::net::counters::{Count, ThreadCounters};
 use crate::net::options::Setup;
-use crate::net::poll::Post;
+use crate::net::poll::Mailbox;
 use crate::net::thread::Token;
 
 /// The state that all threads of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) setup: Setup,
-    pub(crate) threads: Box<[Place]>,
-    pub(crate) acceptor: Post<AcceptorMessage>,
+    pub(crate) threads: Box<[SharedThread]>,
+    pub(crate) acceptor: Mailbox<AcceptorMessage>,
     /// Set by the acceptor while it waits for a connection to close.
     acceptor_waits: AtomicBool,
     /// The bytes of memory that the connections of all threads hold.
@@ -38,8 +38,8 @@ struct Held(AtomicUsize);
 /// The part of the state that belongs to one serving thread, in cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Place {
-    pub(crate) post: Post<Message>,
+pub(crate) struct SharedThread {
+    pub(crate) mailbox: Mailbox<Message>,
     pub(crate) counters: ThreadCounters,
 }
 
@@ -78,16 +78,16 @@ pub(crate) enum AcceptorMessage {
 
 impl Shared {
     pub(crate) fn new(threads: usize, setup: Setup) -> io::Result<Self> {
-        let place = || {
-            Ok(Place {
-                post: Post::new()?,
+        let thread = || {
+            Ok(SharedThread {
+                mailbox: Mailbox::new()?,
                 counters: ThreadCounters::default(),
             })
         };
         Ok(Self {
             setup,
-            threads: (0..threads).map(|_| place()).collect::<io::Result<_>>()?,
-            acceptor: Post::new()?,
+            threads: (0..threads).map(|_| thread()).collect::<io::Result<_>>()?,
+            acceptor: Mailbox::new()?,
             acceptor_waits: AtomicBool::new(false),
             held: Held::default(),
             rejected: Count::default(),
@@ -100,7 +100,7 @@ impl Shared {
         let threads = self.threads.iter();
         // Pairs with leave(): either the count is lower here, or the acceptor is seen to wait.
         threads
-            .map(|place| place.counters.connections.load(SeqCst))
+            .map(|thread| thread.counters.connections.load(SeqCst))
             .sum()
     }
 
@@ -129,12 +129,12 @@ impl Shared {
     pub(crate) fn hand_on(&self, arrival: Arrival, turn: usize) {
         let count = self.threads.len();
         let order = (0..count).map(|step| &self.threads[(turn + step) % count]);
-        let place = order
-            .min_by_key(|place| place.counters.connections.load(SeqCst))
+        let thread = order
+            .min_by_key(|thread| thread.counters.connections.load(SeqCst))
             .expect("there is at least one thread");
         // Pairs with nothing: the acceptor reads what it wrote itself.
-        place.counters.connections.fetch_add(1, SeqCst);
-        place.post.push(Message::Connection(arrival));
+        thread.counters.connections.fetch_add(1, SeqCst);
+        thread.mailbox.push(Message::Connection(arrival));
     }
 
     /// Notes that a thread has one connection fewer, and wakes the acceptor if it waits for that.

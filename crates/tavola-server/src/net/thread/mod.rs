@@ -44,7 +44,7 @@ pub(crate) use slots::Token;
 
 /// The token of the eventfd that wakes the thread. No connection has it, as there are fewer than
 /// 2^32.
-const BELL: u64 = u64::MAX;
+const WAKE_UP: u64 = u64::MAX;
 /// The loop of one thread.
 #[derive(Debug)]
 pub(crate) struct Loop<W: Worker> {
@@ -77,7 +77,11 @@ impl<W: Worker> Loop<W> {
     /// error.
     pub(crate) fn poll(shared: &Shared, index: usize) -> io::Result<Poll> {
         let poll = Poll::new()?;
-        poll.add(shared.threads[index].post.bell(), BELL, EventFlags::IN)?;
+        poll.add(
+            shared.threads[index].mailbox.eventfd(),
+            WAKE_UP,
+            EventFlags::IN,
+        )?;
         Ok(poll)
     }
 
@@ -196,7 +200,7 @@ impl<W: Worker> Loop<W> {
         let (mut has_rung, mut alone) = (false, None);
         for number in 0..events {
             let (word, flags) = self.poll.event(number);
-            if word == BELL {
+            if word == WAKE_UP {
                 has_rung = true;
                 continue;
             }
@@ -228,7 +232,7 @@ impl<W: Worker> Loop<W> {
     /// Handles messages. This is the last step of a round, so that a slot freed in a round is not
     /// used again before all events of that round are handled.
     fn take_messages(&mut self) {
-        for message in self.shared.threads[self.index].post.take() {
+        for message in self.shared.threads[self.index].mailbox.take() {
             match message {
                 Message::Connection(arrival) => self.arrive(arrival),
                 Message::Wake(token) => {

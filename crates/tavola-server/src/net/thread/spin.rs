@@ -45,7 +45,7 @@ const UNDISTURBED: u32 = 4096;
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
-    state: State,
+    state: SpinState,
     /// The number of short sleeps that end the next `Idle`.
     patience: u32,
     /// The duration of the next `Resting`.
@@ -57,7 +57,7 @@ pub(super) struct Spin {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SpinState {
     /// The last event came while the thread spun and no other thread had its CPU.
     Paying,
     /// The last `misses` spins failed.
@@ -72,7 +72,7 @@ impl Spin {
     pub(super) fn new(time: Duration) -> Self {
         Self {
             time,
-            state: State::Idle { short_sleeps: 0 },
+            state: SpinState::Idle { short_sleeps: 0 },
             patience: 1,
             rest: RESTS.0,
             undisturbed: 0,
@@ -82,7 +82,7 @@ impl Spin {
 
     /// Returns whether the clients have a CPU of their own, as far as the last spin showed.
     pub(super) fn clients_have_own_cpu(&self) -> bool {
-        self.state == State::Paying
+        self.state == SpinState::Paying
     }
 
     /// Waits for events, at most for `timeout`; spins first if that pays.
@@ -104,10 +104,10 @@ impl Spin {
     /// Returns whether this wait spins.
     fn begin(&mut self, now: Instant) -> bool {
         match self.state {
-            State::Idle { .. } => return false,
-            State::Resting { until } if now < until => return false,
-            State::Resting { .. } => self.state = State::Trying { misses: 0 },
-            State::Paying | State::Trying { .. } => {}
+            SpinState::Idle { .. } => return false,
+            SpinState::Resting { until } if now < until => return false,
+            SpinState::Resting { .. } => self.state = SpinState::Trying { misses: 0 },
+            SpinState::Paying | SpinState::Trying { .. } => {}
         }
         self.undisturbed = self.undisturbed.saturating_add(1);
         if self.undisturbed >= UNDISTURBED {
@@ -151,34 +151,34 @@ impl Spin {
     }
 
     fn note_catch(&mut self) {
-        self.state = State::Paying;
+        self.state = SpinState::Paying;
         self.patience = 1;
     }
 
     fn note_miss(&mut self) {
         let misses = match self.state {
-            State::Trying { misses } => misses + 1,
+            SpinState::Trying { misses } => misses + 1,
             _ => 1,
         };
-        self.state = State::Trying { misses };
+        self.state = SpinState::Trying { misses };
         if misses == MISSES {
-            self.state = State::Idle { short_sleeps: 0 };
+            self.state = SpinState::Idle { short_sleeps: 0 };
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
     }
 
     fn note_short_sleep(&mut self) {
-        if let State::Idle { short_sleeps } = &mut self.state {
+        if let SpinState::Idle { short_sleeps } = &mut self.state {
             *short_sleeps += 1;
             if *short_sleeps >= self.patience {
-                self.state = State::Trying { misses: 0 };
+                self.state = SpinState::Trying { misses: 0 };
             }
         }
     }
 
     fn note_preemption(&mut self, now: Instant) {
         let until = now + self.rest;
-        self.state = State::Resting { until };
+        self.state = SpinState::Resting { until };
         self.rest = (self.rest * 2).min(RESTS.1);
         self.undisturbed = 0;
     }
@@ -187,31 +187,32 @@ impl Spin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::poll::Post;
+    use crate::net::poll::Mailbox;
     use rustix::event::epoll::EventFlags;
 
-    const IDLE: State = State::Idle { short_sleeps: 0 };
+    const IDLE: SpinState = SpinState::Idle { short_sleeps: 0 };
 
-    fn trying(misses: u32) -> State {
-        State::Trying { misses }
+    fn trying(misses: u32) -> SpinState {
+        SpinState::Trying { misses }
     }
 
     #[test]
     fn spins_while_events_come_and_no_longer() {
-        let post = Post::new().expect("an eventfd");
+        let mailbox = Mailbox::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
-        poll.add(post.bell(), 1, EventFlags::IN).expect("added");
+        poll.add(mailbox.eventfd(), 1, EventFlags::IN)
+            .expect("added");
         // Any sleep is short by this, however long the test is kept from running.
         let mut spin = Spin::new(Duration::from_secs(600));
         // Other tests may have this CPU, which is not what is tested here.
         spin.slice = Duration::MAX;
         assert_eq!(spin.state, IDLE);
-        post.push(());
+        mailbox.push(());
         spin.wait(&mut poll, None);
         assert_eq!(spin.state, trying(0));
         spin.wait(&mut poll, None);
         assert_eq!(spin.state, trying(0));
-        post.take();
+        mailbox.take();
         spin.time = Duration::from_millis(20);
         for misses in 1..=MISSES {
             spin.wait(&mut poll, Some(Duration::from_millis(21)));
@@ -230,7 +231,7 @@ mod tests {
         let fail = |spin: &mut Spin| (0..MISSES).for_each(|_| spin.note_miss());
         for patience in [1, 2, 4, 8] {
             for sleep in 1..=patience {
-                assert!(matches!(spin.state, State::Idle { .. }));
+                assert!(matches!(spin.state, SpinState::Idle { .. }));
                 spin.note_short_sleep();
                 let is_trying = spin.state == trying(0);
                 assert_eq!(is_trying, sleep == patience, "{sleep} of {patience}");
@@ -255,10 +256,14 @@ mod tests {
         spin.slice = Duration::from_nanos(1);
         spin.note_catch();
         spin.wait(&mut poll, Some(Duration::from_millis(1)));
-        assert_eq!(spin.state, State::Paying, "the wait is too short to spin");
+        assert_eq!(
+            spin.state,
+            SpinState::Paying,
+            "the wait is too short to spin"
+        );
         spin.time = Duration::from_millis(1);
         spin.wait(&mut poll, Some(Duration::from_millis(2)));
-        assert!(matches!(spin.state, State::Resting { .. }));
+        assert!(matches!(spin.state, SpinState::Resting { .. }));
         assert_eq!((spin.undisturbed, spin.rest), (0, 2 * RESTS.0));
     }
 
