@@ -15,6 +15,7 @@ mod links;
 mod manifests;
 mod marks;
 mod names;
+mod openings;
 mod paths;
 mod places;
 mod plain;
@@ -33,7 +34,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 22] = [
+const RULES: [(&str, Rule); 23] = [
     ("size", size::check),
     ("functions", functions::check),
     ("tuples", tuples::check),
@@ -53,6 +54,7 @@ const RULES: [(&str, Rule); 22] = [
     ("links", links::check),
     ("language", language::check),
     ("plain", plain::check),
+    ("openings", openings::check),
     ("glossary", glossary::check),
     ("verbs", verbs::check),
     ("types", types::check),
