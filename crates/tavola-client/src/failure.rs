@@ -245,6 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_refuses_is_asked_at_short_pauses_however_often() {
+        let settings = settings();
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = format!("unix:{}", folder.path().join("none").display());
+        let server: Server = name.parse().expect("a server");
+        let failures = Failures::new();
+        failures.note_failure(&Broken::refused("no"), Instant::now(), &settings);
+        for _ in 0..10 {
+            // The pause is over.
+            failures.lock().next = Instant::now();
+            assert!(matches!(failures.access(&server, &settings), Access::Down));
+            let state = failures.lock();
+            assert!(state.probe.is_none() && state.pause == FIRST_PAUSE);
+            let most = Instant::now() + FIRST_PAUSE * 5 / 4;
+            assert!(state.next <= most);
+        }
+    }
+
+    #[test]
     fn pauses_are_spread() {
         let pauses: Vec<_> = (0..100).map(|_| jittered(FIRST_PAUSE)).collect();
         let (least, most) = (FIRST_PAUSE * 3 / 4, FIRST_PAUSE * 5 / 4);
