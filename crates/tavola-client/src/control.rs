@@ -166,14 +166,15 @@ fn talk(
         };
         conn.input.consume(used);
         match step {
-            Step::More => {}
-            Step::Done => return Ok(Ok(reported)),
-            Step::Refused(why) => return Ok(Err(Error::Refused(why))),
+            AnswerStep::More => {}
+            AnswerStep::Done => return Ok(Ok(reported)),
+            AnswerStep::Refused(why) => return Ok(Err(Error::Refused(why))),
         }
     }
 }
 
-enum Step {
+/// The meaning of one answer to a question.
+enum AnswerStep {
     More,
     Done,
     Refused(String),
@@ -210,7 +211,7 @@ impl Question<'_> {
     }
 
     /// Reads an answer; `None` if it is not one to this request.
-    fn read(&self, answer: &Answer<'_>, reported: &mut Reported) -> Option<Step> {
+    fn read(&self, answer: &Answer<'_>, reported: &mut Reported) -> Option<AnswerStep> {
         match (self, answer) {
             (_, Answer::Binary(answer)) => return self.read_binary(answer, reported),
             (Self::FlushAll { .. }, Answer::Text(text::Answer::Ok))
@@ -222,7 +223,7 @@ impl Question<'_> {
             }
             (Self::Stats { .. }, Answer::Text(text::Answer::Stat { name, value })) => {
                 reported.figures.push([name.to_vec(), value.to_vec()]);
-                return Some(Step::More);
+                return Some(AnswerStep::More);
             }
             (
                 Self::FlushAll { .. } | Self::Version | Self::Stats { .. },
@@ -233,22 +234,26 @@ impl Question<'_> {
                 ),
             ) => {
                 let why = String::from_utf8_lossy(why);
-                return Some(Step::Refused(match why.is_empty() {
+                return Some(AnswerStep::Refused(match why.is_empty() {
                     true => "the server does not know the command".to_string(),
                     false => why.into_owned(),
                 }));
             }
             _ => return None,
         }
-        Some(Step::Done)
+        Some(AnswerStep::Done)
     }
 
-    fn read_binary(&self, answer: &binary::Answer<'_>, reported: &mut Reported) -> Option<Step> {
+    fn read_binary(
+        &self,
+        answer: &binary::Answer<'_>,
+        reported: &mut Reported,
+    ) -> Option<AnswerStep> {
         if answer.header.opaque != OPAQUE {
             return None;
         }
         if answer.outcome != binary::Outcome::Done {
-            return Some(Step::Refused(
+            return Some(AnswerStep::Refused(
                 String::from_utf8_lossy(answer.value).into_owned(),
             ));
         }
@@ -257,10 +262,10 @@ impl Question<'_> {
             Self::Stats { .. } if !answer.is_last() => {
                 let figure = [answer.key.to_vec(), answer.value.to_vec()];
                 reported.figures.push(figure);
-                return Some(Step::More);
+                return Some(AnswerStep::More);
             }
             _ => {}
         }
-        Some(Step::Done)
+        Some(AnswerStep::Done)
     }
 }

@@ -26,11 +26,12 @@ pub(crate) struct Failures {
     is_down: AtomicBool,
     /// Whether anything failed since the last success; read without the lock.
     has_failed: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<FailureState>,
 }
 
+/// The failures of a server since its last success.
 #[derive(Debug)]
-struct State {
+struct FailureState {
     /// Failures in a row.
     count: u32,
     last: Option<Instant>,
@@ -55,7 +56,7 @@ impl Failures {
         Self {
             is_down: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
-            state: Mutex::new(State {
+            state: Mutex::new(FailureState {
                 count: 0,
                 last: None,
                 why: String::new(),
@@ -66,7 +67,7 @@ impl Failures {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FailureState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +143,7 @@ impl Failures {
     }
 }
 
-impl State {
+impl FailureState {
     /// Begins or continues a connection. Returns it if it is ready.
     fn ask(&mut self, server: &Server, settings: &Settings) -> Option<Box<Conn>> {
         let now = Instant::now();
@@ -241,6 +242,25 @@ mod tests {
         let failures = Failures::new();
         failures.note_failure(&Broken::refused("no"), now, &settings);
         assert!(failures.is_down());
+    }
+
+    #[test]
+    fn a_server_that_refuses_is_asked_at_short_pauses_however_often() {
+        let settings = settings();
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = format!("unix:{}", folder.path().join("none").display());
+        let server: Server = name.parse().expect("a server");
+        let failures = Failures::new();
+        failures.note_failure(&Broken::refused("no"), Instant::now(), &settings);
+        for _ in 0..10 {
+            // The pause is over.
+            failures.lock().next = Instant::now();
+            assert!(matches!(failures.access(&server, &settings), Access::Down));
+            let state = failures.lock();
+            assert!(state.probe.is_none() && state.pause == FIRST_PAUSE);
+            let most = Instant::now() + FIRST_PAUSE * 5 / 4;
+            assert!(state.next <= most);
+        }
     }
 
     #[test]

@@ -113,19 +113,19 @@ impl Near {
     }
 
     /// Returns what is in the table, or what to do; `None` to ask the server without a lease.
-    fn find(&self, key: &[u8]) -> Option<Found> {
+    fn find(&self, key: &[u8]) -> Option<TableAnswer> {
         let (leased, flags) = self.table.get_or_lease_with_flags(key, self.options).ok()?;
         match leased {
-            Leased::Hit(value) => Some(Found::Value { value, flags }),
-            Leased::Won(lease) => Some(Found::Lease(lease)),
-            Leased::Wait(pending) => Some(Found::Pending(pending)),
+            Leased::Hit(value) => Some(TableAnswer::Value { value, flags }),
+            Leased::Won(lease) => Some(TableAnswer::Lease(lease)),
+            Leased::Wait(pending) => Some(TableAnswer::Pending(pending)),
             Leased::Stale { .. } | Leased::Failed { .. } => None,
         }
     }
 }
 
-/// What the table says about a key.
-enum Found {
+/// The answer of the table to a read of a key.
+enum TableAnswer {
     Value { value: Vec<u8>, flags: u32 },
     Lease(Lease),
     Pending(Pending),
@@ -222,10 +222,10 @@ fn read(fleet: &Fleet, near: &Near, requests: &[Request<'_>], sink: &mut dyn Sin
         let mut pending = Vec::new();
         for index in std::mem::take(&mut open) {
             match near.find(&whole(fleet, requests[index].key)) {
-                Some(Found::Value { value, flags }) => deliver(sink, index, &value, flags),
-                Some(Found::Lease(lease)) => asked.push(Asked::new(index, Some(lease))),
-                Some(Found::Pending(one)) if may_wait => pending.push((index, one)),
-                Some(Found::Pending(_)) | None => asked.push(Asked::new(index, None)),
+                Some(TableAnswer::Value { value, flags }) => deliver(sink, index, &value, flags),
+                Some(TableAnswer::Lease(lease)) => asked.push(Asked::new(index, Some(lease))),
+                Some(TableAnswer::Pending(one)) if may_wait => pending.push((index, one)),
+                Some(TableAnswer::Pending(_)) | None => asked.push(Asked::new(index, None)),
             }
         }
         // What this call has leases for comes first: others may wait for it while this one waits

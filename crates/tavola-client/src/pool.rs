@@ -12,13 +12,14 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The connections to one server. The last one given back is the first to be taken.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     freed: Condvar,
     most: usize,
 }
 
+/// The connections of a pool, behind its lock.
 #[derive(Debug)]
-struct State {
+struct PoolState {
     #[expect(
         clippy::vec_box,
         reason = "connections move between calls, which have them boxed"
@@ -49,7 +50,7 @@ pub(crate) enum Link {
 impl Pool {
     pub(crate) fn new(most: usize) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(PoolState {
                 idle: Vec::new(),
                 count: 0,
                 waiting: 0,
@@ -59,12 +60,12 @@ impl Pool {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         // No code of others runs under the lock, so nothing is half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wake_one(&self, state: &State) {
+    fn wake_one(&self, state: &PoolState) {
         if state.waiting > 0 {
             self.freed.notify_one();
         }

@@ -31,13 +31,13 @@ const PORT: u16 = 11211;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
     name: String,
-    place: Place,
+    endpoint: Endpoint,
     weight: f64,
 }
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     Tcp {
         host: String,
         port: u16,
@@ -86,16 +86,16 @@ impl Server {
         self
     }
 
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     pub(crate) fn node(&self) -> Node {
-        let (host, port) = match &self.place {
-            Place::Tcp { host, port } => (host.clone(), *port),
-            Place::Unix(path) => (path.display().to_string(), 0),
+        let (host, port) = match &self.endpoint {
+            Endpoint::Tcp { host, port } => (host.clone(), *port),
+            Endpoint::Unix(path) => (path.display().to_string(), 0),
             #[cfg(feature = "table")]
-            Place::Table(_) => (self.name.clone(), 0),
+            Endpoint::Table(_) => (self.name.clone(), 0),
         };
         Node {
             host,
@@ -117,10 +117,10 @@ impl FromStr for Server {
             None => (text, 1.0),
             Some((name, options)) => (name, read_weight(options).map_err(wrong)?),
         };
-        let place = read_place(name).map_err(wrong)?;
+        let endpoint = read_endpoint(name).map_err(wrong)?;
         Ok(Self {
             name: name.to_string(),
-            place,
+            endpoint,
             weight,
         })
     }
@@ -136,22 +136,22 @@ fn read_weight(options: &str) -> Result<f64, &'static str> {
 }
 
 #[cfg(feature = "table")]
-fn read_table(name: &str) -> Result<Place, &'static str> {
+fn read_table(name: &str) -> Result<Endpoint, &'static str> {
     match name {
         "" => Err("the name of the table is missing"),
-        name => Ok(Place::Table(TableSite::new(name))),
+        name => Ok(Endpoint::Table(TableSite::new(name))),
     }
 }
 
 #[cfg(not(feature = "table"))]
-fn read_table(_name: &str) -> Result<Place, &'static str> {
+fn read_table(_name: &str) -> Result<Endpoint, &'static str> {
     Err("this program is built without the feature table of tavola-client")
 }
 
-fn read_place(name: &str) -> Result<Place, &'static str> {
+fn read_endpoint(name: &str) -> Result<Endpoint, &'static str> {
     if let Some(path) = name.strip_prefix("unix:") {
         return match Path::new(path).is_absolute() {
-            true => Ok(Place::Unix(path.into())),
+            true => Ok(Endpoint::Unix(path.into())),
             false => Err("the path of a Unix socket begins with /"),
         };
     }
@@ -159,7 +159,7 @@ fn read_place(name: &str) -> Result<Place, &'static str> {
         return read_table(table);
     }
     if name.starts_with('/') {
-        return Ok(Place::Unix(name.into()));
+        return Ok(Endpoint::Unix(name.into()));
     }
     let (host, port) = if let Some(rest) = name.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or("a ] is missing")?;
@@ -185,7 +185,7 @@ fn read_place(name: &str) -> Result<Place, &'static str> {
         Some(Ok(port)) if port > 0 => port,
         Some(_) => return Err("its port is not a number from 1 to 65535"),
     };
-    Ok(Place::Tcp {
+    Ok(Endpoint::Tcp {
         host: host.to_string(),
         port,
     })
@@ -195,12 +195,12 @@ fn read_place(name: &str) -> Result<Place, &'static str> {
 mod tests {
     use super::*;
 
-    fn place(text: &str) -> Place {
-        text.parse::<Server>().expect(text).place
+    fn endpoint(text: &str) -> Endpoint {
+        text.parse::<Server>().expect(text).endpoint
     }
 
-    fn tcp(host: &str, port: u16) -> Place {
-        Place::Tcp {
+    fn tcp(host: &str, port: u16) -> Endpoint {
+        Endpoint::Tcp {
             host: host.to_string(),
             port,
         }
@@ -208,12 +208,12 @@ mod tests {
 
     #[test]
     fn servers_are_read_as_they_are_written() {
-        assert_eq!(place("10.0.0.1:1"), tcp("10.0.0.1", 1));
-        assert_eq!(place("cache"), tcp("cache", 11211));
-        assert_eq!(place("[::1]:2"), tcp("::1", 2));
-        assert_eq!(place("[::1]"), tcp("::1", 11211));
-        assert_eq!(place("unix:/a b"), Place::Unix("/a b".into()));
-        assert_eq!(place("/a?weight=0.5"), Place::Unix("/a".into()));
+        assert_eq!(endpoint("10.0.0.1:1"), tcp("10.0.0.1", 1));
+        assert_eq!(endpoint("cache"), tcp("cache", 11211));
+        assert_eq!(endpoint("[::1]:2"), tcp("::1", 2));
+        assert_eq!(endpoint("[::1]"), tcp("::1", 11211));
+        assert_eq!(endpoint("unix:/a b"), Endpoint::Unix("/a b".into()));
+        assert_eq!(endpoint("/a?weight=0.5"), Endpoint::Unix("/a".into()));
         assert_eq!("a?weight=0.5".parse::<Server>().map(|s| s.weight), Ok(0.5));
     }
 

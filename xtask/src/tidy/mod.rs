@@ -17,6 +17,7 @@ mod marks;
 mod methods;
 mod modules;
 mod names;
+mod openings;
 mod paths;
 mod places;
 mod plain;
@@ -57,6 +58,7 @@ const RULES: [(&str, Rule); 23] = [
     ("links", links::check),
     ("language", language::check),
     ("plain", plain::check),
+    ("openings", openings::check),
     ("glossary", glossary::check),
     ("verbs", verbs::check),
     ("types", types::check),

@@ -7,7 +7,7 @@ use super::stream::{Address, Stream, addresses};
 use super::{Conn, Wait, wait_for};
 use crate::options::{Protocol as Chosen, Settings};
 #[cfg(feature = "table")]
-use crate::server::Place;
+use crate::server::Endpoint;
 use crate::server::Server;
 use rustix::event::{PollFd, PollFlags};
 use std::time::Instant;
@@ -18,12 +18,13 @@ use tavola_proto::{AnswerHead, AnswerLimits, Protocol};
 pub(crate) struct Opening {
     /// Addresses not tried yet, the next one last.
     addresses: Vec<Address>,
-    state: State,
+    state: OpeningState,
     pub(crate) began: Instant,
 }
 
+/// How far a connection in the making has come.
 #[derive(Debug)]
-enum State {
+enum OpeningState {
     Connecting(Stream),
     Greeting {
         conn: Box<Conn>,
@@ -45,18 +46,18 @@ impl Opening {
     /// Looks up the server and begins to connect.
     pub(crate) fn begin(server: &Server, settings: &Settings) -> Result<Self, Broken> {
         #[cfg(feature = "table")]
-        if let Place::Table(site) = server.place() {
+        if let Endpoint::Table(site) = server.endpoint() {
             let stream = Stream::of_table(site.connect(settings.max_value)?);
             let conn = Conn::new(stream, limits(settings), Protocol::Text);
             return Ok(Self {
                 addresses: Vec::new(),
-                state: State::Table(Box::new(conn)),
+                state: OpeningState::Table(Box::new(conn)),
                 began: Instant::now(),
             });
         }
         let mut addresses = addresses(server)?;
         addresses.reverse();
-        let state = State::next(&mut addresses, server, settings)?;
+        let state = OpeningState::next(&mut addresses, server, settings)?;
         Ok(Self {
             addresses,
             state,
@@ -72,28 +73,30 @@ impl Opening {
     ) -> Result<Progress, Broken> {
         loop {
             let step = match self.state {
-                State::Connecting(stream) => {
+                OpeningState::Connecting(stream) => {
                     if !is_ready(&stream) {
-                        self.state = State::Connecting(stream);
+                        self.state = OpeningState::Connecting(stream);
                         return Ok(Progress::Waiting(self));
                     }
                     let finished = stream.finish_connect(settings);
-                    finished.and_then(|()| State::greet(stream, settings))
+                    finished.and_then(|()| OpeningState::greet(stream, settings))
                 }
                 #[cfg(feature = "table")]
-                State::Table(conn) => return Ok(Progress::Ready(conn)),
-                State::Greeting { conn, greeting } => match greet_on(conn, greeting, settings)? {
-                    Next::Ready(conn) => return Ok(Progress::Ready(conn)),
-                    Next::Waiting(conn, greeting) => {
-                        self.state = State::Greeting { conn, greeting };
-                        return Ok(Progress::Waiting(self));
+                OpeningState::Table(conn) => return Ok(Progress::Ready(conn)),
+                OpeningState::Greeting { conn, greeting } => {
+                    match greet_on(conn, greeting, settings)? {
+                        Next::Ready(conn) => return Ok(Progress::Ready(conn)),
+                        Next::Waiting(conn, greeting) => {
+                            self.state = OpeningState::Greeting { conn, greeting };
+                            return Ok(Progress::Waiting(self));
+                        }
                     }
-                },
+                }
             };
             self.state = match step {
                 Ok(state) => state,
                 Err(broken) if self.addresses.is_empty() => return Err(broken),
-                Err(_) => State::next(&mut self.addresses, server, settings)?,
+                Err(_) => OpeningState::next(&mut self.addresses, server, settings)?,
             };
         }
     }
@@ -113,7 +116,7 @@ impl Opening {
             let mut fds: Vec<_> = self.poll_fd().into_iter().collect();
             if !wait_for(&mut fds, deadline) {
                 return Err(Broken::silent(match self.state {
-                    State::Connecting(_) => "it could not be connected to in time",
+                    OpeningState::Connecting(_) => "it could not be connected to in time",
                     _ => "it did not answer the first request in time",
                 }));
             }
@@ -123,17 +126,17 @@ impl Opening {
     /// Returns what to wait for; `None` if nothing has to be waited for.
     pub(crate) fn poll_fd(&self) -> Option<PollFd<'_>> {
         match &self.state {
-            State::Connecting(stream) => {
+            OpeningState::Connecting(stream) => {
                 Some(PollFd::from_borrowed_fd(stream.fd()?, PollFlags::OUT))
             }
-            State::Greeting { conn, .. } => conn.poll_fd(),
+            OpeningState::Greeting { conn, .. } => conn.poll_fd(),
             #[cfg(feature = "table")]
-            State::Table(_) => None,
+            OpeningState::Table(_) => None,
         }
     }
 }
 
-impl State {
+impl OpeningState {
     /// Connects to the first of the addresses that does not refuse at once.
     fn next(
         addresses: &mut Vec<Address>,

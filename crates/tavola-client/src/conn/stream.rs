@@ -6,7 +6,7 @@ use super::broken::Broken;
 use super::tls::Session;
 use crate::fork::{self, Process};
 use crate::options::Settings;
-use crate::server::{Place, Server};
+use crate::server::{Endpoint, Server};
 #[cfg(feature = "table")]
 use crate::table::TableLine;
 use rustix::event::PollFlags;
@@ -94,22 +94,22 @@ pub(crate) enum Wait {
 
 /// Returns the addresses of a server. Names are looked up each time.
 pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
-    let found: Vec<Address> = match server.place() {
-        Place::Unix(path) => {
+    let found: Vec<Address> = match server.endpoint() {
+        Endpoint::Unix(path) => {
             let address = SocketAddrUnix::new(path.as_path());
             let address = address.map_err(|error| {
                 Broken::refused(format!("the path of its socket is invalid: {error}"))
             })?;
             vec![Address::Unix(address)]
         }
-        Place::Tcp { host, port } => {
+        Endpoint::Tcp { host, port } => {
             let found = (host.as_str(), *port).to_socket_addrs();
             let found = found
                 .map_err(|error| Broken::silent(format!("its name cannot be resolved: {error}")))?;
             found.map(Address::Tcp).collect()
         }
         #[cfg(feature = "table")]
-        Place::Table(_) => Vec::new(),
+        Endpoint::Table(_) => Vec::new(),
     };
     if found.is_empty() {
         return Err(Broken::silent("its name has no address"));

@@ -2,7 +2,7 @@
 
 use super::broken::Broken;
 use super::stream::{Wait, receive_plain, send_plain};
-use crate::server::{Place, Server};
+use crate::server::{Endpoint, Server};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -112,9 +112,9 @@ impl Tls {
 
     /// Begins a session with a server; nothing is sent yet.
     pub(super) fn begin(&self, server: &Server) -> Result<Box<Session>, Broken> {
-        let name = match (&self.name, server.place()) {
+        let name = match (&self.name, server.endpoint()) {
             (Some(name), _) => name.as_str(),
-            (None, Place::Tcp { host, .. }) => host,
+            (None, Endpoint::Tcp { host, .. }) => host,
             (None, _) => "localhost",
         };
         let name = ServerName::try_from(name.to_string())

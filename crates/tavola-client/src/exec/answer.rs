@@ -21,7 +21,7 @@ use tavola_proto::{Answer, KeyRoom, text};
 pub(super) struct Waiting {
     /// Its index in the batch; of no meaning for a fence.
     pub(super) index: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: ReplyKind,
     pub(super) opaque: u64,
     /// Where in the stream it begins.
     pub(super) start: u64,
@@ -29,7 +29,7 @@ pub(super) struct Waiting {
 
 /// When a request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ReplyKind {
     /// Always.
     Loud,
     /// A get, if the key is there.
@@ -98,20 +98,21 @@ impl<'b> Judge<'_, 'b> {
 
     /// The first request that must be answered.
     fn first_loud(&self) -> Option<usize> {
-        let is_answered = |waiting: &Waiting| matches!(waiting.kind, Kind::Loud | Kind::Fence);
+        let is_answered =
+            |waiting: &Waiting| matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Fence);
         self.waiting.iter().position(is_answered)
     }
 
     fn fence(&self) -> Option<Verdict> {
         let place = self.first_loud()?;
         let finding = Finding::Fence;
-        (self.waiting[place].kind == Kind::Fence).then_some(Verdict { place, finding })
+        (self.waiting[place].kind == ReplyKind::Fence).then_some(Verdict { place, finding })
     }
 
     /// A line that says what is wrong, and not with which request. It is that of the first, if that
     /// must be answered; else it may be about a quiet or silent one.
     fn refusal(&self, answer: &Answer<'_>) -> Option<Verdict> {
-        let is_loud = self.waiting.front()?.kind == Kind::Loud;
+        let is_loud = self.waiting.front()?.kind == ReplyKind::Loud;
         let (word, why) = match answer {
             Answer::Text(text::Answer::Error(why)) => ("ERROR", why),
             Answer::Text(text::Answer::ClientError(why)) => ("CLIENT_ERROR", why),
@@ -127,11 +128,11 @@ impl<'b> Judge<'_, 'b> {
     /// not wait any more afterwards, so all searches together take as long as one.
     fn place_of(&self, is_its: impl Fn(u64) -> bool) -> Option<usize> {
         for (place, waiting) in self.waiting.iter().enumerate() {
-            let is_answered = matches!(waiting.kind, Kind::Loud | Kind::Quiet);
+            let is_answered = matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Quiet);
             if is_answered && is_its(waiting.opaque) {
                 return Some(place);
             }
-            if matches!(waiting.kind, Kind::Loud | Kind::Fence) {
+            if matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Fence) {
                 return None;
             }
         }
@@ -183,7 +184,7 @@ impl<'b> Judge<'_, 'b> {
             return self.fence();
         }
         let place = self.first_loud()?;
-        if self.waiting[place].kind == Kind::Fence {
+        if self.waiting[place].kind == ReplyKind::Fence {
             return None;
         }
         let request = self.request(place)?;

@@ -16,13 +16,13 @@ pub(super) struct Call<'c, 'b> {
     pub(super) began: Instant,
     pub(super) deadline: Instant,
     owner: Process,
-    states: Vec<State>,
+    states: Vec<RequestState>,
     sink: &'c mut dyn Sink,
 }
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct RequestState {
     is_done: bool,
     has_room: bool,
     is_repeated: bool,
@@ -42,7 +42,7 @@ impl<'c, 'b> Call<'c, 'b> {
             began,
             deadline: began + fleet.settings.io_timeout,
             owner: fork::process(),
-            states: vec![State::default(); requests.len()],
+            states: vec![RequestState::default(); requests.len()],
             sink,
         }
     }

@@ -1,6 +1,6 @@
 //! The part of a batch that goes to one server: written, sent, received, reported.
 
-use super::answer::{Finding, Judge, Kind, Waiting};
+use super::answer::{Finding, Judge, ReplyKind, Waiting};
 use super::ask;
 use super::call::Call;
 use crate::batch::Outcome;
@@ -37,8 +37,8 @@ pub(super) struct Lane<'p> {
     pub(super) held_end: u64,
 }
 
-/// What is in the buffer.
-enum Found {
+/// An answer at the front of the buffer.
+enum ReceivedAnswer {
     /// An answer without a value.
     Plain(Finding),
     /// An answer whose value has so many bytes.
@@ -74,7 +74,7 @@ impl<'p> Lane<'p> {
         call.local().sites[self.server].held.take(&mut conn.output);
         self.held_end = conn.end_of_output();
         if self.held_end > self.start {
-            self.push_unnumbered(Kind::Held, self.start);
+            self.push_unnumbered(ReplyKind::Held, self.start);
         }
         let gets = |index: &&usize| call.requests[**index].is_read();
         self.is_quiet =
@@ -136,11 +136,11 @@ impl<'p> Lane<'p> {
                 continue;
             }
             let kind = match (is_silent, is_quiet) {
-                (true, _) => Kind::Silent,
-                (false, true) => Kind::Quiet,
-                (false, false) => Kind::Loud,
+                (true, _) => ReplyKind::Silent,
+                (false, true) => ReplyKind::Quiet,
+                (false, false) => ReplyKind::Loud,
             };
-            self.is_last_loud = kind == Kind::Loud;
+            self.is_last_loud = kind == ReplyKind::Loud;
             self.waiting.push_back(Waiting {
                 index,
                 kind,
@@ -157,12 +157,12 @@ impl<'p> Lane<'p> {
     fn write_fence(&mut self, conn: &mut Conn) {
         let start = conn.end_of_output();
         ask::write_fence(&mut conn.output, conn.speaks);
-        self.push_unnumbered(Kind::Fence, start);
+        self.push_unnumbered(ReplyKind::Fence, start);
     }
 
     /// Adds something that waits and is no request of the batch.
-    fn push_unnumbered(&mut self, kind: Kind, start: u64) {
-        self.is_last_loud = kind == Kind::Fence;
+    fn push_unnumbered(&mut self, kind: ReplyKind, start: u64) {
+        self.is_last_loud = kind == ReplyKind::Fence;
         self.waiting.push_back(Waiting {
             index: usize::MAX,
             kind,
@@ -181,8 +181,8 @@ impl<'p> Lane<'p> {
                 return Ok(false);
             };
             let finding = match found {
-                Found::Plain(finding) => finding,
-                Found::Value {
+                ReceivedAnswer::Plain(finding) => finding,
+                ReceivedAnswer::Value {
                     finding: Finding::Number,
                     head,
                     size,
@@ -191,7 +191,7 @@ impl<'p> Lane<'p> {
                     let number = read_number(conn, head, size, end)?;
                     Finding::Outcome(Outcome::Count(number))
                 }
-                Found::Value {
+                ReceivedAnswer::Value {
                     finding,
                     head,
                     size,
@@ -236,7 +236,7 @@ impl<'p> Lane<'p> {
         &mut self,
         conn: &mut Conn,
         call: &Call<'_, '_>,
-    ) -> Result<Option<(usize, Found)>, Broken> {
+    ) -> Result<Option<(usize, ReceivedAnswer)>, Broken> {
         let judge = Judge {
             waiting: &self.waiting,
             requests: call.requests,
@@ -266,14 +266,17 @@ impl<'p> Lane<'p> {
         self.needed = 1;
         let Some(size) = value_bytes else {
             conn.input.consume(used);
-            return Ok(Some((verdict.place, Found::Plain(verdict.finding))));
+            return Ok(Some((
+                verdict.place,
+                ReceivedAnswer::Plain(verdict.finding),
+            )));
         };
         let total = used.saturating_add(size).saturating_add(end.len());
         if bytes.len() < total && total <= ROOM {
             self.needed = total;
             return Ok(None);
         }
-        let found = Found::Value {
+        let found = ReceivedAnswer::Value {
             finding: verdict.finding,
             head: used,
             size,
@@ -304,12 +307,12 @@ impl<'p> Lane<'p> {
         };
         // Only a hit answers a quiet one, which says nothing yet of those before it: if the server
         // mixes up the order, their answers may come.
-        if answered.kind != Kind::Quiet {
+        if answered.kind != ReplyKind::Quiet {
             for passed in self.passed.drain(..) {
                 match passed.kind {
-                    Kind::Quiet => call.finish(passed.index, Outcome::Miss),
-                    Kind::Silent => call.finish(passed.index, Outcome::Queued),
-                    Kind::Held | Kind::Loud | Kind::Fence => {}
+                    ReplyKind::Quiet => call.finish(passed.index, Outcome::Miss),
+                    ReplyKind::Silent => call.finish(passed.index, Outcome::Queued),
+                    ReplyKind::Held | ReplyKind::Loud | ReplyKind::Fence => {}
                 }
             }
         }

@@ -29,7 +29,7 @@ use crate::conn::{Broken, Cause, Conn, Opening, Progress, Wait, wait_for};
 use crate::fleet::Fleet;
 use crate::pool::Link;
 use crate::spin;
-use answer::Kind;
+use answer::ReplyKind;
 use call::Call;
 use lane::Lane;
 use route::{Route, Router};
@@ -178,11 +178,11 @@ fn run<'p>(mut lanes: Vec<Lane<'p>>, call: &mut Call<'_, '_>, again: &mut Vec<us
                 (false, false) => None,
             };
             match advance(&mut lane, call, wait, is_late) {
-                Ok(Step::Done) => {
+                Ok(LaneStep::Done) => {
                     call.local().sites[lane.server].failures.note_success();
                     lane.lease.give_back();
                 }
-                Ok(Step::Waiting) => next.push(lane),
+                Ok(LaneStep::Waiting) => next.push(lane),
                 Err(failed) => fail(lane, failed.conn, &failed.broken, call, again),
             }
         }
@@ -200,7 +200,8 @@ fn run<'p>(mut lanes: Vec<Lane<'p>>, call: &mut Call<'_, '_>, again: &mut Vec<us
     }
 }
 
-enum Step {
+/// Whether a lane has all of its answers.
+enum LaneStep {
     Done,
     Waiting,
 }
@@ -225,7 +226,7 @@ fn advance(
     call: &mut Call<'_, '_>,
     mut wait: Option<Wait>,
     is_late: bool,
-) -> Result<Step, Failed> {
+) -> Result<LaneStep, Failed> {
     let late = || Broken::silent("it did not answer in time");
     if let Link::Opening(opening) = take_opening(lane) {
         let connect_deadline = opening.began + call.fleet.settings.connect_timeout;
@@ -241,7 +242,7 @@ fn advance(
             }
             Progress::Waiting(opening) => {
                 lane.lease.held = Link::Opening(opening);
-                return Ok(Step::Waiting);
+                return Ok(LaneStep::Waiting);
             }
         }
         // It has only just become ready to be written to.
@@ -258,7 +259,11 @@ fn advance(
         }),
         Ok(is_done) => {
             lane.lease.held = Link::Open(conn);
-            Ok(if is_done { Step::Done } else { Step::Waiting })
+            Ok(if is_done {
+                LaneStep::Done
+            } else {
+                LaneStep::Waiting
+            })
         }
         Err(broken) => Err(Failed {
             conn: Some(conn),
@@ -376,7 +381,7 @@ fn fail(
     let unwritten = lane.requests.split_off(lane.written);
     let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
     let started: Vec<_> = started
-        .filter(|waiting| !matches!(waiting.kind, Kind::Fence | Kind::Held))
+        .filter(|waiting| !matches!(waiting.kind, ReplyKind::Fence | ReplyKind::Held))
         .map(|waiting| (waiting.index, waiting.start < sent))
         .collect();
     // The connection's place is free before a sink is called.

@@ -106,11 +106,11 @@ const MOST_POINTS: usize = 1 << 24;
 #[derive(Clone, Debug)]
 pub struct Ring {
     servers: usize,
-    kind: Kind,
+    distribution: Distribution,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum Distribution {
     /// All keys are on one server, whatever their hash.
     One,
     Modula(Hash),
@@ -142,14 +142,14 @@ impl Ring {
         if let Some(server) = servers.iter().position(|node| !is_weight(node.weight)) {
             return Err(RingError::Weight { server });
         }
-        let kind = match servers.len() {
+        let distribution = match servers.len() {
             0 => return Err(RingError::NoServers),
-            1 => Kind::One,
-            _ => Kind::of(servers, placement)?,
+            1 => Distribution::One,
+            _ => Distribution::of(servers, placement)?,
         };
         Ok(Self {
             servers: servers.len(),
-            kind,
+            distribution,
         })
     }
 
@@ -164,20 +164,20 @@ impl Ring {
     /// `HASH_WITH_PREFIX_KEY` is set; Cache::Memcached::Fast with its namespace if
     /// `hash_namespace` is set.
     pub fn server_of(&self, key: &[u8]) -> usize {
-        match &self.kind {
-            Kind::One => 0,
-            Kind::Modula(hash) => hash.of(key) as usize % self.servers,
-            Kind::Jump => jump(key, self.servers),
-            Kind::Points { hash, points } => points.server_of(match hash {
+        match &self.distribution {
+            Distribution::One => 0,
+            Distribution::Modula(hash) => hash.of(key) as usize % self.servers,
+            Distribution::Jump => jump(key, self.servers),
+            Distribution::Points { hash, points } => points.server_of(match hash {
                 KeyHash::Of(hash) => hash.of(key),
                 KeyHash::Crc32 => crc32fast::hash(key),
             }),
-            Kind::Parts { points, total } => points.server_of(in_continuum(key, *total)),
+            Distribution::Parts { points, total } => points.server_of(in_continuum(key, *total)),
         }
     }
 }
 
-impl Kind {
+impl Distribution {
     fn of(servers: &[Node], placement: Placement) -> Result<Self, RingError> {
         let has_weights = servers.iter().any(|node| node.weight > 1.0);
         let md5 = KeyHash::Of(Hash::Md5);

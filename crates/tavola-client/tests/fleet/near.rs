@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use tavola::{LeaseOptions, Leased, Table};
 use tavola_client::{Batch, Client, GetOptions, Outcome, Sink, StoreOptions};
 
+const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const PLAIN: StoreOptions = StoreOptions {
     flags: 7,
@@ -265,8 +266,11 @@ fn a_writer_that_is_killed_leaves_an_older_value_for_the_ttl_at_most() {
 #[test]
 fn a_reader_that_is_killed_does_not_hold_others_up() {
     let place = Place::new();
-    let (near, far) = (place.near(HOUR), place.far());
-    set(&far, b"k", 5);
+    let path = place.path().display().to_string();
+    let near = place.server.client().near(&path, HOUR);
+    // A get that waits for the dead reader's lease in vain takes twice as long as it may.
+    let near = near.io_timeout(2 * MINUTE).build().expect("a client");
+    set(&place.far(), b"k", 5);
     let reader = child(|| {
         let lease = place.table().get_or_lease(b"k", LeaseOptions::new(HOUR));
         assert!(matches!(lease, Ok(Leased::Won(_))));
@@ -285,11 +289,8 @@ fn a_reader_that_is_killed_does_not_hold_others_up() {
     kill(reader);
     let start = Instant::now();
     assert_eq!(number(&near, b"k"), Some(5));
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
+    let took = start.elapsed();
+    assert!(took < MINUTE, "{took:?}");
     assert_eq!(table.get(b"k").expect("read").expect("filled"), b"5");
 }
 

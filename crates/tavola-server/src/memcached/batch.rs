@@ -13,7 +13,7 @@ use tavola_proto::{Request, meta};
 use super::work::{After, WAVE, Work};
 use crate::net::Output;
 
-/// Requests that are not carried out yet.
+/// The requests that are not carried out yet.
 #[derive(Debug)]
 pub(super) struct Batch<'a> {
     requests: Vec<Request<'a>>,
@@ -26,8 +26,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Whether a batch can have such a request: it reads or stores one key, and changes nothing
-    /// about its connection.
+    /// Returns whether a batch can hold such a request: one that reads or stores one key and
+    /// changes nothing about its connection.
     pub(super) fn can_have(request: &Request<'_>) -> bool {
         key_of(request).is_some()
     }
@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The key of a request that a batch can have, as it is in the table.
+/// Returns the key of a request that a batch can hold, as it is in the table.
 fn key_of<'a>(request: &Request<'a>) -> Option<&'a [u8]> {
     match request {
         Request::Text(Text::Store(store)) => Some(store.key),

@@ -15,24 +15,24 @@ use crate::net::{Address, Peer, Setup};
 /// The connections by the numbers of their sockets.
 #[derive(Debug)]
 pub(super) struct Connections {
-    /// The second of [`seconds`] in which this was made.
+    /// The second by [`seconds`] in which this list was made.
     started_s: u64,
     list: Mutex<BTreeMap<i32, Arc<Connection>>>,
 }
 
-/// What is known of a connection.
+/// The state of a connection, which its thread changes.
 #[derive(Debug)]
 struct Connection {
     address: Option<SocketAddr>,
     local: Option<SocketAddr>,
     listener: usize,
-    /// When it was served, in seconds since the start.
+    /// The time when it was last served, in seconds since the start.
     served_s: AtomicU32,
     /// A [`ConnState`].
     state: AtomicU8,
 }
 
-/// What a connection does that is not served right now. The names are memcached's.
+/// The states of a connection between two turns. The names are memcached's.
 #[derive(Clone, Copy, Debug)]
 enum ConnState {
     Read,
@@ -44,9 +44,9 @@ enum ConnState {
 /// The names of the states, in their order.
 const STATE_NAMES: [&str; 4] = ["conn_read", "conn_nread", "conn_swallow", "conn_watch"];
 
-/// A place in the list, given up with the value.
+/// A place of a connection in the list. Dropping it frees the place.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ListedConnection {
     connections: Arc<Connections>,
     connection: Arc<Connection>,
     descriptor: i32,
@@ -60,7 +60,7 @@ impl Connections {
         }
     }
 
-    pub(super) fn join(self: &Arc<Self>, peer: &Peer) -> Place {
+    pub(super) fn join(self: &Arc<Self>, peer: &Peer) -> ListedConnection {
         let connection = Arc::new(Connection {
             address: peer.address,
             local: peer.local,
@@ -69,14 +69,14 @@ impl Connections {
             state: AtomicU8::new(ConnState::Read as u8),
         });
         self.list().insert(peer.descriptor, Arc::clone(&connection));
-        Place {
+        ListedConnection {
             connections: Arc::clone(self),
             connection,
             descriptor: peer.descriptor,
         }
     }
 
-    /// Reports each connection, after the sockets that listen; `asker` is the one that asks.
+    /// Reports each connection, after the listening sockets. `asker` is the connection that asks.
     pub(super) fn report_each(
         &self,
         asker: i32,
@@ -128,25 +128,25 @@ impl Connection {
         self.state.store(state as u8, Relaxed);
     }
 
-    /// The state as `stats conns` names it.
+    /// Returns the name of the state in `stats conns`.
     fn state(&self) -> &'static str {
         STATE_NAMES[usize::from(self.state.load(Relaxed))]
     }
 }
 
-impl Place {
-    /// The connection is served now.
+impl ListedConnection {
+    /// Notes that the connection is served now.
     pub(super) fn served(&self) {
         let now_s = self.connections.now_s();
         self.connection.served_s.store(now_s, Relaxed);
     }
 
-    /// From where the client came; `None` over a Unix socket.
+    /// Returns the address of the client, or `None` over a Unix socket.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.connection.address
     }
 
-    /// The connection waits for more from its client.
+    /// Notes that the connection waits for more bytes of its client.
     pub(super) fn waits_for(&self, awaited: Awaited) {
         self.connection.enter(match awaited {
             Awaited::Request => ConnState::Read,
@@ -167,10 +167,10 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ListedConnection {
     fn drop(&mut self) {
         let mut list = self.connections.list();
-        // The number may be another connection's by now.
+        // Another connection may have the number by now.
         let is_mine = list
             .get(&self.descriptor)
             .is_some_and(|found| Arc::ptr_eq(found, &self.connection));
@@ -180,8 +180,8 @@ impl Drop for Place {
     }
 }
 
-/// The seconds of a clock that is never set, and some milliseconds late: it is looked at for each
-/// request, and the exact one takes five times as long.
+/// Reads the seconds of a clock that is never set. The clock may be some milliseconds late: it is
+/// read for each request, and reading the exact one takes five times as long.
 fn seconds() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     u64::try_from(now.tv_sec).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Counting, for all protocols. A number keeps the length it had: where it needs fewer digits,
+//! Counting, for all protocols. A number keeps its length: if it needs fewer digits than before,
 //! spaces follow, as they do in memcached.
 
 use tavola::{Attributes, Condition, Error, Expiry, Result, StoreOptions, Stored};
@@ -7,16 +7,17 @@ use super::tally::Event;
 use super::watch;
 use super::work::Work;
 
-/// More or less in a value that is a number.
+/// A request to increase or decrease a value that is a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count<'a> {
     pub(super) key: &'a [u8],
     pub(super) delta: u64,
-    /// Whether it becomes smaller, not below 0; else it begins at 0 again after 2^64 - 1.
+    /// Whether the number becomes smaller, but not below 0. Otherwise it grows, and continues at 0
+    /// after 2^64 - 1.
     pub(super) down: bool,
     /// The unique number that the item must have.
     pub(super) cas: Option<u64>,
-    /// What a missing number becomes.
+    /// The number that is made if there is none.
     pub(super) make: Option<Make>,
     /// The unique number that the item gets.
     pub(super) version: Option<u64>,
@@ -29,7 +30,7 @@ pub(super) struct Make {
     pub(super) expiry: Expiry,
 }
 
-/// What became of it.
+/// The result of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     /// The new number, and its unique number.
@@ -49,7 +50,7 @@ pub(super) enum Counted {
     },
 }
 
-/// Changes a number, or makes it.
+/// Changes a number, or makes it if it is missing.
 pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
     let (hit, miss) = if count.down {
         (Event::DecrHit, Event::DecrMiss)
@@ -64,7 +65,7 @@ pub(super) fn count(work: &Work, count: &Count<'_>) -> Result<Counted> {
                 if let Some(made) = begin(work, count, make)? {
                     return Ok(made);
                 }
-                // Another made it meanwhile.
+                // The number was made meanwhile.
             }
             _ => {
                 match counted {
@@ -108,14 +109,14 @@ fn begin(work: &Work, count: &Count<'_>, make: Make) -> Result<Option<Counted>> 
     }))
 }
 
-/// Changes a number that is there.
+/// Changes an existing number.
 fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
     let mut old = Vec::new();
     loop {
         let Some(details) = work.table().get_entry_into(count.key, &mut old)? else {
             return Ok(Counted::Missing);
         };
-        // In the order of memcached: no bytes are no number, whatever their unique number.
+        // As in memcached, an empty value is reported first, whatever its unique number.
         if old.is_empty() {
             return Ok(Counted::NonNumeric);
         }
@@ -159,7 +160,7 @@ fn change(work: &Work, count: &Count<'_>) -> Result<Counted> {
     }
 }
 
-/// The digits of a number, and spaces up to a length.
+/// Returns the digits of a number, followed by spaces up to a length.
 fn padded(number: u64, length: usize) -> Vec<u8> {
     let mut text = number.to_string().into_bytes();
     if text.len() < length {
@@ -168,8 +169,8 @@ fn padded(number: u64, length: usize) -> Vec<u8> {
     text
 }
 
-/// The number at the front of a value, as C's `strtoull` reads it: white space may stand around
-/// it, a sign before it, anything after the white space.
+/// Reads the number at the front of a value as C's `strtoull` does: after white space and a sign,
+/// up to the first other byte.
 fn read(value: &[u8]) -> Option<u64> {
     let is_space = |byte: u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let start = value.iter().position(|byte| !is_space(*byte))?;
@@ -193,7 +194,7 @@ fn read(value: &[u8]) -> Option<u64> {
     if !is_negative {
         return Some(magnitude);
     }
-    // A sign is found out only where the result is large.
+    // A sign only matters if the result is large.
     let number = magnitude.wrapping_neg();
     (number <= i64::MAX as u64).then_some(number)
 }

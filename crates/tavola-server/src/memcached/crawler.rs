@@ -1,7 +1,7 @@
-//! What memcached's crawler is asked for: dumps of the keys, and the search for expired ones.
+//! The jobs of memcached's crawler: dumps of the keys, and the search for expired ones.
 //!
-//! A dump is a walk through the table that continues whenever its client has fetched what was
-//! listed so far; it holds a chunk of the table between two steps and nothing else.
+//! A dump is a scan of the table that continues whenever its client has fetched the lines written
+//! so far. Between two steps it holds a chunk of the table and nothing else.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -16,16 +16,16 @@ use super::marks::{self, FETCHED};
 use super::work::Work;
 use crate::net::Output;
 
-/// Dumps under way at once.
+/// The most dumps that are under way at once.
 const MOST: usize = 4;
-/// Keys looked at in one step.
+/// The number of keys that one step reads.
 const STEP: usize = 512;
-/// Classes have lower numbers, as in memcached.
+/// The number of classes, which is above the number of each, as in memcached.
 pub(super) const CLASSES: u32 = 64;
-/// What a line takes at most, beside a key that may be three times as long in it.
+/// The most bytes of a line beside its key, which may be three times as long in it.
 const LINE_BYTES: usize = 256;
 
-/// What is known of the crawler.
+/// The state of the crawler.
 #[derive(Debug)]
 pub(super) struct Crawler {
     is_on: AtomicBool,
@@ -47,7 +47,7 @@ impl Default for Crawler {
     }
 }
 
-/// One of the few dumps that may be under way, given back with the value.
+/// The right to one of the few dumps that may be under way. Dropping it gives it back.
 #[derive(Debug)]
 struct Turn(Arc<Crawler>);
 
@@ -62,7 +62,7 @@ impl Crawler {
         self.is_on.load(Relaxed)
     }
 
-    /// Whether it was otherwise before.
+    /// Turns the crawler on or off. Returns whether that was a change.
     pub(super) fn turn(&self, is_on: bool) -> bool {
         self.is_on.swap(is_on, Relaxed) != is_on
     }
@@ -126,7 +126,7 @@ impl Classes {
     }
 }
 
-/// How keys are written.
+/// The form in which keys are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `lru_crawler metadump`.
@@ -143,13 +143,13 @@ pub(super) struct Dump {
     cursor: Cursor,
     form: Form,
     classes: Classes,
-    /// How many keys are still wanted.
+    /// The number of keys that are still wanted.
     left: u64,
     _turn: Turn,
 }
 
 impl Dump {
-    /// Returns `None` if too many dumps run already.
+    /// Begins a dump. Returns `None` if too many dumps are under way.
     pub(super) fn begin(
         crawler: &Arc<Crawler>,
         form: Form,
@@ -165,7 +165,8 @@ impl Dump {
         }))
     }
 
-    /// Writes as much as there is room for and others can wait for. Returns whether that was all.
+    /// Writes as many lines as there is room for and other connections can wait for. Returns
+    /// whether the dump is complete.
     pub(super) fn write_part(&mut self, work: &Work, output: &mut Output) -> Result<bool> {
         let now_s = exptime::now_s();
         let mut entries = work.table().resume(std::mem::take(&mut self.cursor));
@@ -209,13 +210,14 @@ impl Dump {
     }
 }
 
-/// The unique number of a key and its marks, which do not come with a walk; 0: it is gone by now.
+/// Returns the unique number of a key and its marks, which a scan does not return. Returns 0 for
+/// both if the key is missing by now.
 fn beside(work: &Work, key: &[u8]) -> Result<(u64, u32)> {
     let found = work.table().get_entry_to_slice(key, &mut [])?;
     if let Some((_, details)) = found.filter(|(_, details)| details.version != 0) {
         return Ok((details.version, details.marks));
     }
-    // There the unique number is of the whole value.
+    // Without versions the unique number is a hash of the value.
     let mut value = Vec::new();
     match work.table().get_entry_into(key, &mut value)? {
         Some(details) => Ok((work.cas_of(&details, &value)?, details.marks)),
@@ -223,7 +225,7 @@ fn beside(work: &Work, key: &[u8]) -> Result<(u64, u32)> {
     }
 }
 
-/// Writes a line, if a client could ask for the key.
+/// Writes a line if a client could ask for the key. Returns whether it did.
 fn write_line(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
     let out = output.room(3 * item.key.len() + LINE_BYTES);
     match form {
@@ -238,7 +240,7 @@ fn write_line(form: Form, item: &Item<'_>, output: &mut Output) -> bool {
     true
 }
 
-/// The second since 1970 in which a key expires; none forever.
+/// Returns the second since 1970 in which a key expires, or `None` if it does not.
 fn expires_s(expiry: Expiry, now_s: u64) -> Option<u64> {
     match expiry {
         Expiry::After(left) => {

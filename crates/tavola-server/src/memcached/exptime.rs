@@ -5,15 +5,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::time::{ClockId, clock_gettime};
 use tavola::Expiry;
 
-/// Larger ones are seconds since 1970.
+/// The longest time from now; larger numbers are seconds since 1970.
 const LONGEST_RELATIVE_S: u32 = 60 * 60 * 24 * 30;
 
-/// 0: never; less: at once; up to 30 days: so many seconds from now; more: that second since 1970.
+/// Reads an expiry time: 0 never expires, a negative one expires at once, up to 30 days are seconds
+/// from now, and more are seconds since 1970.
 pub(super) fn signed(exptime: i32) -> Expiry {
     u32::try_from(exptime).map_or(Expiry::PAST, unsigned)
 }
 
-/// The same where there is nothing below 0.
+/// Reads an expiry time that is never negative.
 pub(super) fn unsigned(exptime: u32) -> Expiry {
     let time = Duration::from_secs(exptime.into());
     match exptime {
@@ -23,14 +24,14 @@ pub(super) fn unsigned(exptime: u32) -> Expiry {
     }
 }
 
-/// The seconds since 1970, by a clock that is some milliseconds late: it is looked at for each
-/// request, and the exact one takes five times as long.
+/// Returns the seconds since 1970, by a clock that may be some milliseconds late: it is read for
+/// each request, and reading the exact one takes five times as long.
 pub(super) fn now_s() -> u64 {
     let now = clock_gettime(ClockId::RealtimeCoarse);
     u64::try_from(now.tv_sec).unwrap_or(0)
 }
 
-/// The seconds that are left, a part of one counted whole; none forever.
+/// Returns the seconds that are left, rounded up, or `None` if the item does not expire.
 pub(super) fn left_s(expiry: Expiry) -> Option<u32> {
     let left = match expiry {
         Expiry::After(left) => left,

@@ -10,10 +10,10 @@ use super::tally::Event;
 use super::work::Work;
 use crate::net::Output;
 
-/// What memcached says where there is no room, and it is not a value that was to be stored.
+/// The answer of memcached if there is no room for anything except a value that is stored.
 pub(super) const NO_ROOM: &[u8] = b"SERVER_ERROR out of memory\r\n";
 
-/// Counts what monitoring asks for by name.
+/// Counts an error that `stats` reports by name.
 pub(super) fn count(work: &Work, error: &Error) {
     match error {
         Error::Full { .. } => work.count(Event::NoMemory),
@@ -22,7 +22,7 @@ pub(super) fn count(work: &Work, error: &Error) {
     }
 }
 
-/// The line that says what failed, that of memcached if it has one.
+/// Writes the line that reports an error: that of memcached if it has one.
 pub(super) fn line(output: &mut Output, error: &Error) {
     match error {
         Error::Full { .. } => output.extend(answer::NO_MEMORY),
@@ -34,8 +34,8 @@ pub(super) fn line(output: &mut Output, error: &Error) {
     }
 }
 
-/// The same as the last line of a connection: nothing where it speaks the binary protocol, in
-/// which an answer has the number of its request, and there is none here.
+/// Writes the line that reports an error at the end of a connection. Writes nothing in the binary
+/// protocol: an answer of it has the number of its request, and here there is no request.
 pub(super) fn last(decoder: &Decoder, output: &mut Output, error: &Error) {
     if decoder.protocol() != Some(Protocol::Binary) {
         line(output, error);

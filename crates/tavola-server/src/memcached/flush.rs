@@ -6,31 +6,31 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tavola::{Expiry, Result, Table};
 
-/// A date before this start of the server means nothing; memcached takes it for earlier than it
-/// was.
+/// The most seconds before the start of the server that the date of a flush may be. As in
+/// memcached, an earlier date means no flush.
 const BEFORE_START_S: u64 = 62;
 
-/// The flush that is to come, if any; a later one takes the place of an earlier.
+/// A flush in the future, if any. A later request for one replaces an earlier one.
 ///
-/// It happens with the first request that comes when it is due: before that, no client of this
-/// server sees a difference. Other processes see the keys until then. As in memcached, times are
-/// whole seconds since 1970, of which a part is not counted, and a flush is due one second early.
+/// The first request that comes when the flush is due carries it out: before that, no client of
+/// this server sees a difference. Other processes see the keys until then. As in memcached, times
+/// are whole seconds since 1970, rounded down, and a flush is due one second early.
 #[derive(Debug)]
 pub(super) struct Flush {
-    /// In seconds since 1970.
+    /// The start of the server, in seconds since 1970.
     started_s: u64,
-    /// Whether it is worth a look at `due`.
+    /// Whether there may be a flush in `due`; read without its lock.
     is_pending: AtomicBool,
     due: Mutex<Option<Instant>>,
 }
 
-/// What becomes of a flush.
+/// The time of a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Now,
-    /// When so much time has passed.
+    /// After this time.
     In(Duration),
-    /// There is none any more.
+    /// Not at all.
     Never,
 }
 
@@ -45,12 +45,13 @@ impl Default for Flush {
 }
 
 impl Flush {
-    /// Removes all keys at a time that a client gave.
+    /// Removes all keys at a time that a client gave, or plans that.
     pub(super) fn ask(&self, table: &Table, time: Expiry) -> Result<()> {
         self.ask_at(table, time, Instant::now(), today())
     }
 
-    /// `now` and `today` are the same time, on two clocks.
+    /// Removes all keys at a time, or plans that. `now` and `today` are the current time on two
+    /// clocks.
     fn ask_at(&self, table: &Table, time: Expiry, now: Instant, today: Duration) -> Result<()> {
         let when = when(time, self.started_s, today);
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +66,7 @@ impl Flush {
         Ok(())
     }
 
-    /// Removes all keys if that is due; requests that come meanwhile wait for it.
+    /// Removes all keys if a flush is due; requests that come meanwhile wait for it.
     pub(super) fn clear_if_due(&self, table: &Table) -> Result<()> {
         if !self.is_pending.load(Relaxed) {
             return Ok(());
@@ -84,7 +85,7 @@ impl Flush {
     }
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 fn today() -> Duration {
     let today = SystemTime::now().duration_since(UNIX_EPOCH);
     today.unwrap_or(Duration::ZERO)
@@ -93,7 +94,7 @@ fn today() -> Duration {
 fn when(time: Expiry, started_s: u64, today: Duration) -> When {
     let date_s = match time {
         Expiry::After(delay) => today.as_secs().saturating_add(delay.as_secs()),
-        // What is below 0.
+        // A time below 0.
         Expiry::PAST => return When::Now,
         Expiry::At(date) => {
             let date = date.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);

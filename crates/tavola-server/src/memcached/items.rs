@@ -5,7 +5,7 @@ use tavola::{CasOutcome, CasToken, Expiry, Result};
 use super::tally::Event;
 use super::work::Work;
 
-/// Changes the expiry of a key. Returns false if it is missing.
+/// Changes the expiry of a key. Returns false if the key is missing.
 pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     work.log_lookup(key)?;
     let found = work.table().touch(key, expiry)?;
@@ -20,7 +20,7 @@ pub(super) fn touch(work: &Work, key: &[u8], expiry: Expiry) -> Result<bool> {
     Ok(found)
 }
 
-/// Removes a key. Returns false if it is missing. `command` is the command that watchers see.
+/// Removes a key. Returns false if the key is missing. Watchers see `command`.
 pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     work.deletes(key);
     work.log_lookup(key)?;
@@ -42,7 +42,7 @@ pub(super) fn delete(work: &Work, key: &[u8], command: &str) -> Result<bool> {
     Ok(found)
 }
 
-/// What became of a key that was to be deleted at one unique number.
+/// The result of deleting a key of one unique number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deleted {
     Done,
@@ -50,7 +50,7 @@ pub(super) enum Deleted {
     Exists,
 }
 
-/// Removes a key that has this unique number.
+/// Removes a key if its item has this unique number.
 pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Result<Deleted> {
     work.deletes(key);
     work.log_lookup(key)?;
@@ -75,7 +75,7 @@ pub(super) fn delete_at(work: &Work, key: &[u8], cas: u64, command: &str) -> Res
     Ok(deleted)
 }
 
-/// Removes all keys when the time has come.
+/// Removes all keys at a time, or at once if it has come.
 pub(super) fn flush(work: &Work, time: Expiry) -> Result<()> {
     work.count(Event::Flush);
     work.shared.flush.ask(work.table(), time)

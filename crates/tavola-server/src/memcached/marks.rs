@@ -1,8 +1,8 @@
-//! What the server keeps of an item in its marks (`ServeTable::mark`), which change without its
-//! value.
+//! The marks of an item (`ServeTable::mark`): facts about it that the server changes without a
+//! change of its value.
 //!
 //! ```text
-//! bit 0      one client was asked to bring a new value, and nobody else is
+//! bit 0      one client was asked for a new value, and no other is
 //! bit 1      the value is stale
 //! bit 2      it was read since it was stored
 //! bit 3      the client that stored it sent the key as base64
@@ -10,10 +10,10 @@
 //!            since 1970, which begins again after 48 days
 //! ```
 //!
-//! Each is written only where it changes. Reading writes when an item is read for the first time,
-//! and when its last use is a minute ago: memcached does not notice more, either. It is noted in
-//! tables with versions alone: where there are none the items have no room for marks, and a read
-//! would have to copy them.
+//! A mark is written only if it changes. A read changes marks if it is the first one of an item,
+//! or if the last use was more than a minute ago: memcached does not notice more, either. Only
+//! tables with versions have marks of use: in others an item has no room for marks, and a read
+//! would have to copy the item.
 
 use tavola::serving::Marks;
 
@@ -26,31 +26,33 @@ const TIMES: u64 = (1 << 20) - 1;
 const TIME_MARKS: u32 = (TIMES as u32) << TIME_SHIFT;
 /// The seconds of a unit of time.
 const UNIT_S: u64 = 4;
-/// The seconds after which they begin again.
+/// The seconds after which the units begin again.
 const ROUND_S: u64 = TIMES * UNIT_S;
-/// A use that is so little in the future is one of now: clocks may be set.
+/// The most seconds that a use may be in the future and still count as one of now, as clocks may be
+/// set.
 const AHEAD_S: u64 = 3600;
-/// A use is not noted again for so long.
+/// The seconds in which a further use is not noted.
 const REST_S: u32 = 60;
 
-/// What is kept of the items of a table.
+/// The kinds of marks that a table can keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// Items have room for nothing beside their value.
+    /// None, as items have no room beside their value.
     Nothing,
-    /// What is stored or asked for with a flag of its own.
+    /// Marks that a client stores or asks for with a flag of its own.
     Flags,
-    /// How items are used as well.
+    /// All marks, those of use included.
     All,
 }
 
-/// The marks of a time; rounded up, so that nothing was used longer ago than it was.
+/// Returns the marks of a time, rounded up, so that no item seems to be unused for longer than it
+/// was.
 pub(super) fn at(now_s: u64) -> u32 {
     let code = 1 + now_s.div_ceil(UNIT_S) % TIMES;
     (code as u32) << TIME_SHIFT
 }
 
-/// How many seconds ago an item was used; 0 if that is not known.
+/// Returns how many seconds ago an item was used, or 0 if that is not known.
 pub(super) fn idle_s(marks: u32, now_s: u64) -> u32 {
     let code = u64::from(marks >> TIME_SHIFT);
     if code == 0 {
@@ -64,7 +66,7 @@ pub(super) fn idle_s(marks: u32, now_s: u64) -> u32 {
     }
 }
 
-/// When it was, in seconds since 1970; 0 if that is not known.
+/// Returns when an item was used, in seconds since 1970, or 0 if that is not known.
 pub(super) fn used_s(marks: u32, now_s: u64) -> u64 {
     match marks & TIME_MARKS {
         0 => 0,
@@ -72,7 +74,7 @@ pub(super) fn used_s(marks: u32, now_s: u64) -> u64 {
     }
 }
 
-/// What a read changes.
+/// Returns the marks that a read changes.
 pub(super) fn used(marks: u32, now_s: u64) -> Marks {
     if marks & FETCHED == 0 {
         let is_known = marks & TIME_MARKS != 0;

@@ -1,21 +1,21 @@
 //! The protocols of memcached over a table: [`Memcached`] is a [`Service`](crate::Service).
 //!
 //! Requests come from `tavola-proto`, are carried out on a [`Table`](tavola::Table) that other
-//! processes may have open as well, and are answered as memcached 1.6 answers them. What a client
-//! stores is what others see under the same key, flags and expiry time as the table keeps them,
-//! and the other way round.
+//! processes may have open as well, and are answered as memcached 1.6 answers them. A value that a
+//! client stores has the same key, flags and expiry time for the processes that use the table, and
+//! the other way round.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `service` | the service, its workers, its sessions |
-//! | `rules`, `auth` | what clients may do; who they are, where that is asked |
-//! | `work` | what commands work with |
+//! | `rules`, `auth` | what clients may do; names and passwords |
+//! | `work` | the context that commands work with |
 //! | `batch` | requests that arrived together and are carried out together |
-//! | `store`, `count`, `items` | what the table is asked: storing, counting, touching, deleting |
-//! | `marks` | what is known of an item beside its value |
-//! | `exptime`, `flush` | times of clients, and the flush that is to come |
-//! | `stats`, `tally`, `prefixes`, `saves` | figures, and what is counted |
-//! | `connections` | who is connected |
+//! | `store`, `count`, `items` | operations on the table: storing, counting, touching, deleting |
+//! | `marks` | facts about an item beside its value |
+//! | `exptime`, `flush` | expiry times of clients, and a flush in the future |
+//! | `stats`, `tally`, `prefixes`, `saves` | figures, and the counts behind them |
+//! | `connections` | the list of connections |
 //! | `watch` | the lines that watchers get |
 //! | `crawler` | dumps of the keys |
 //! | `failure` | errors of the table as clients get them |
@@ -31,9 +31,10 @@
 //! - In tables without versions, meta flags that need what their items have no room for are refused
 //!   (`meta`).
 //! - A read that fails ends the connection, after a line that says why.
-//! - `cache_memlimit` changes the capacity of a table that is a cache, for all who use it.
+//! - `cache_memlimit` changes the capacity of a table that is a cache, for all processes that use
+//!   it.
 //! - Figures of `stats` that have no counterpart here are 0.
-//! - `watch` and the dumps may stand behind other commands in a pipeline.
+//! - `watch` and the dumps may follow other commands in a pipeline.
 //! - `slabs` and `lru` are answered as by a memcached that does neither.
 //!
 //! All of it is in docs/internals/protocol.md.
@@ -67,5 +68,5 @@ pub use saves::Saves;
 pub use service::{Memcached, MemcachedWorker, Session};
 pub use tavola_proto::Protocol;
 
-/// What clients get as the version: the memcached that is spoken, and the version of this crate.
+/// The version that clients get: that of the memcached whose protocol is spoken, and of this crate.
 pub const VERSION: &str = concat!("1.6.45-tavola-", env!("CARGO_PKG_VERSION"));

@@ -1,5 +1,5 @@
-//! `stats detail`: commands counted by the prefixes of their keys, which end at the first `:`, or
-//! at another byte.
+//! `stats detail`: commands counted by the prefixes of their keys. A prefix ends at the first `:`,
+//! or at another byte.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tavola_proto::text::answer;
 
-/// Where a prefix ends by default otherwise.
+/// The byte at which a prefix ends by default.
 const DELIMITER: u8 = b':';
-/// Keys of more prefixes are not counted.
+/// The most prefixes; keys of further ones are not counted.
 const MOST: usize = 1 << 16;
 
-/// What a command did with a key.
+/// The action of a command on a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deed {
     Hit,
@@ -21,10 +21,10 @@ pub(super) enum Deed {
     Delete,
 }
 
-/// The counts of all prefixes, while they are asked for.
+/// The counts of all prefixes, while counting is on.
 #[derive(Debug)]
 pub(super) struct Prefixes {
-    /// Where a prefix ends; a key without one is not counted.
+    /// The byte at which a prefix ends; a key without it is not counted.
     delimiter: u8,
     is_on: AtomicBool,
     counts: Mutex<BTreeMap<Box<[u8]>, Counts>>,
@@ -39,7 +39,7 @@ struct Counts {
 }
 
 impl Prefixes {
-    /// Counts from the beginning where it is said how prefixes end.
+    /// Makes counts without prefixes. Counting is on from the beginning if a delimiter is given.
     pub(super) fn new(delimiter: Option<u8>) -> Self {
         Self {
             delimiter: delimiter.unwrap_or(DELIMITER),
@@ -60,7 +60,7 @@ impl Prefixes {
         self.is_on.store(is_on, Relaxed);
     }
 
-    /// Counts what was done with a key.
+    /// Counts an action on a key.
     pub(super) fn count(&self, key: &[u8], deed: Deed) {
         let Some(end) = key.iter().position(|byte| *byte == self.delimiter) else {
             return;

@@ -12,7 +12,8 @@ use super::auth::Users;
 use super::saves::Saves;
 use crate::net::Output;
 
-/// As many of small values take less time than a thread's wake-up.
+/// The default number of requests in a row: for small values they take less time than a thread's
+/// wake-up.
 const REQUESTS: usize = 256;
 const WATCH_OFF: &[u8] = b"CLIENT_ERROR watch commands not allowed\r\n";
 const CACHEDUMP_OFF: &[u8] = b"CLIENT_ERROR stats cachedump not allowed\r\n";
@@ -20,16 +21,16 @@ const DETAIL_OFF: &[u8] = b"CLIENT_ERROR stats detail not allowed\r\n";
 const METADUMP_OFF: &[u8] = b"ERROR metadump not allowed\r\n";
 const MGDUMP_OFF: &[u8] = b"ERROR key dump not allowed\r\n";
 
-/// What clients may do; the default is what memcached allows by default otherwise.
+/// The permissions and limits of clients. The default is that of memcached, unless a field differs.
 #[derive(Clone)]
 pub struct Rules {
     /// The bytes of the largest value.
     pub value_bytes: usize,
-    /// Requests of a client that are carried out in a row, before others have their turn.
+    /// The most requests of a client that are carried out in a row, before others have their turn.
     pub requests: usize,
     /// The only protocol, or `None` if the first byte of a connection decides.
     pub protocol: Option<Protocol>,
-    /// The users that may come; `None` if anybody may who can connect.
+    /// The users that may connect, or `None` if there are no passwords.
     pub users: Option<Arc<Users>>,
     /// Whether clients may remove all keys at once.
     pub flush: bool,
@@ -37,10 +38,10 @@ pub struct Rules {
     pub dumps: bool,
     /// Whether clients may watch what others do.
     pub watch: bool,
-    /// Where prefixes of keys end, if commands are counted by them from the beginning; otherwise at
-    /// `:`, from when a client asks for it.
+    /// The byte at which prefixes of keys end, if commands are counted by them from the beginning.
+    /// Otherwise they end at `:`, and are counted after a client asks for it.
     pub prefixes: Option<u8>,
-    /// What `verbosity` is at first; nothing goes by it.
+    /// The initial value of `verbosity`, which has no effect.
     pub verbosity: u32,
     /// Called when a client of the text protocol asks the server to end. Without it clients may
     /// not.
@@ -52,7 +53,7 @@ pub struct Rules {
     pub saves: Option<Arc<Saves>>,
 }
 
-/// What is called when a client guesses passwords.
+/// The function that is called when a client guesses passwords.
 pub type OnGuessing = dyn Fn(Option<SocketAddr>) + Send + Sync;
 
 impl Default for Rules {
@@ -94,7 +95,7 @@ impl fmt::Debug for Rules {
 }
 
 impl Rules {
-    /// The decoder of a new connection.
+    /// Returns the decoder for a new connection.
     pub(super) fn decoder(&self, limits: Limits) -> Decoder {
         match self.protocol {
             Some(protocol) => Decoder::of(protocol, limits),
@@ -133,7 +134,7 @@ impl Rules {
         }
     }
 
-    /// What is asked to who wants to know what is not for clients to know.
+    /// Returns the answer to a request for information that clients may not have.
     fn refused(&self, request: &text::Request<'_>) -> Option<&'static [u8]> {
         use text::{LruCrawler, Request, Stats};
         match request {
@@ -149,8 +150,8 @@ impl Rules {
         }
     }
 
-    /// The line in place of the answer to a command that clients may not give, be it right or
-    /// wrong.
+    /// Returns the line that replaces the answer to a command that clients may not give, be it
+    /// valid or not.
     pub(super) fn off(&self, command: Restricted) -> Option<&'static [u8]> {
         let (may, line) = match command {
             Restricted::FlushAll => (self.flush, answer::FLUSH_OFF),
@@ -162,7 +163,8 @@ impl Rules {
         (!may).then_some(line)
     }
 
-    /// The client gets no answer: its connection closes as the server ends.
+    /// Asks the program to end the server, if clients may do that. The client gets no answer: its
+    /// connection closes as the server ends.
     fn shut_down(&self, mode: Shutdown, noreply: bool, output: &mut Output) -> bool {
         let Some(shutdown) = &self.shutdown else {
             return false;

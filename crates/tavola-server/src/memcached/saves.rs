@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The saves of a table to a file, which the program around the server makes. `stats` reports them.
+/// The saves of a table to a file. The program around the server makes them; `stats` reports them.
 #[derive(Debug)]
 pub struct Saves {
     path: PathBuf,
-    /// Seconds since 1970; 0: there was none yet.
+    /// The time of the last save in seconds since 1970, or 0 before the first.
     last_s: AtomicU64,
     keys: AtomicU64,
     failures: AtomicU64,
 }
 
 impl Saves {
-    /// No saves yet, to this file.
+    /// Returns counts of zero for saves to the file `path`.
     pub fn new(path: &Path) -> Saves {
         Saves {
             path: path.to_path_buf(),
@@ -25,7 +25,7 @@ impl Saves {
         }
     }
 
-    /// Counts a save that has ended now, with so many keys.
+    /// Counts a save that has ended now, with `keys` keys.
     pub fn saved(&self, keys: u64) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         self.keys.store(keys, Relaxed);
@@ -42,7 +42,7 @@ impl Saves {
         &self.path
     }
 
-    /// Returns the time of the last save, its keys, and how many have failed.
+    /// Returns the time of the last save, its number of keys, and how many saves have failed.
     pub(super) fn figures(&self) -> [u64; 3] {
         [&self.last_s, &self.keys, &self.failures].map(|figure| figure.load(Relaxed))
     }

@@ -1,4 +1,4 @@
-//! The service: requests out of what arrives, each carried out in its turn.
+//! The service: decodes the requests that arrive and carries them out in their order.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -9,7 +9,7 @@ use tavola_proto::text::{Request as Text, answer};
 use tavola_proto::{Decoder, Limits, Refusal, Request, Step};
 
 use super::batch::Batch;
-use super::connections::{Connections, Place};
+use super::connections::{Connections, ListedConnection};
 use super::crawler::Dump;
 use super::failure;
 use super::flush::Flush;
@@ -45,37 +45,37 @@ pub struct Memcached {
     shared: Arc<Shared>,
 }
 
-/// What serves the connections of one thread.
+/// The worker that serves the connections of one thread.
 #[derive(Debug)]
 pub struct MemcachedWorker {
     work: Work,
     limits: Limits,
 }
 
-/// What is known of one connection.
+/// The state of one connection.
 #[derive(Debug)]
 pub struct Session {
     decoder: Decoder,
-    /// Whether its first byte is awaited, to ask who the client is.
+    /// Whether its first byte has not come, after which the client is asked for a password.
     is_new: bool,
     /// Set when the get at the front of the input is answered in part.
     answered: Option<Left>,
-    state: State,
+    mode: SessionMode,
     /// Set when the connection is closed for something that failed.
     has_failed: bool,
     wrong_passwords: u32,
-    place: Place,
+    listed: ListedConnection,
     waker: Waker,
 }
 
-/// What a connection is served with.
+/// The mode in which a connection is served.
 #[derive(Debug)]
-enum State {
-    /// Answers to its requests.
+enum SessionMode {
+    /// It gets answers to its requests.
     Requests,
-    /// The rest of a dump; its requests wait.
+    /// It gets the rest of a dump; its requests wait.
     Dump(Box<Dump>),
-    /// What happens. What it sends is thrown away.
+    /// It gets lines about events. Requests that it sends are dropped.
     Watch(Subscription),
 }
 
@@ -129,28 +129,28 @@ impl Worker for MemcachedWorker {
     type Session = Session;
 
     fn open(&mut self, peer: &Peer) -> Session {
-        let place = self.work.shared.connections.join(peer);
-        self.work.shared.watchers.came(place.client());
+        let listed = self.work.shared.connections.join(peer);
+        self.work.shared.watchers.came(listed.client());
         Session {
             decoder: self.work.shared.rules.decoder(self.limits),
             is_new: true,
             answered: None,
-            state: State::Requests,
+            mode: SessionMode::Requests,
             has_failed: false,
             wrong_passwords: 0,
-            place,
+            listed,
             waker: peer.waker(),
         }
     }
 
     fn serve(&mut self, session: &mut Session, input: &[u8], output: &mut Output) -> Served {
-        session.place.served();
-        self.work.descriptor = session.place.client().descriptor;
+        session.listed.served();
+        self.work.descriptor = session.listed.client().descriptor;
         self.work.now_s = exptime::now_s();
-        match &mut session.state {
-            State::Requests => {}
-            State::Dump(dump) => match dump.write_part(&self.work, output) {
-                Ok(true) => session.state = State::Requests,
+        match &mut session.mode {
+            SessionMode::Requests => {}
+            SessionMode::Dump(dump) => match dump.write_part(&self.work, output) {
+                Ok(true) => session.mode = SessionMode::Requests,
                 Ok(false) => {
                     return Served {
                         consumed: 0,
@@ -159,7 +159,7 @@ impl Worker for MemcachedWorker {
                 }
                 Err(error) => return session.fail(&error, input, output),
             },
-            State::Watch(subscription) => {
+            SessionMode::Watch(subscription) => {
                 let is_all = subscription.send(output);
                 return Served {
                     consumed: input.len(),
@@ -191,18 +191,18 @@ impl Worker for MemcachedWorker {
             session.has_failed = true;
             served.next = Next::Close;
         }
-        if let State::Requests = session.state {
-            session.place.waits_for(session.decoder.awaits());
+        if let SessionMode::Requests = session.mode {
+            session.listed.waits_for(session.decoder.awaits());
         }
-        // An error here is an error of the next request as well, whose client gets it.
+        // The next request finds this error as well, and its client gets it.
         let _ = self.work.report_evictions();
         served
     }
 
     fn close(&mut self, session: Session, gone: Gone) {
         let watchers = &self.work.shared.watchers;
-        watchers.went(session.place.client(), gone, session.has_failed);
-        let was_watching = matches!(session.state, State::Watch(_));
+        watchers.went(session.listed.client(), gone, session.has_failed);
+        let was_watching = matches!(session.mode, SessionMode::Watch(_));
         drop(session);
         if was_watching {
             self.work.update_eviction_watch();
@@ -218,7 +218,7 @@ struct Uncarried<'a> {
 }
 
 impl Uncarried<'_> {
-    /// Whether no request had to wait in this turn.
+    /// Returns whether no request had to wait in this turn.
     fn is_unused(&self) -> bool {
         self.gets.is_none() && self.others.is_empty()
     }
@@ -362,7 +362,7 @@ impl MemcachedWorker {
         self.carry_out_after(uncarried, decoder, output, |_, _, _| Ok(After::NextRequest))
     }
 
-    /// Carries out the waiting requests, then does what comes after them.
+    /// Carries out the waiting requests, and then ends the request after them.
     fn carry_out_after(
         &mut self,
         uncarried: &mut Uncarried<'_>,
@@ -375,7 +375,7 @@ impl MemcachedWorker {
             ended => ended,
         };
         after.unwrap_or_else(|error| {
-            // The values written so far may not be a whole answer.
+            // The values written so far may be only a part of an answer.
             failure::last(decoder, output, &error);
             After::Close
         })
@@ -407,7 +407,7 @@ impl MemcachedWorker {
 }
 
 impl Session {
-    /// The table fails, which ends the connection.
+    /// Ends the connection because the table failed.
     fn fail(&mut self, error: &Error, input: &[u8], output: &mut Output) -> Served {
         failure::last(&self.decoder, output, error);
         self.has_failed = true;
@@ -434,12 +434,12 @@ impl Session {
                 self.has_failed = true;
                 work.count(Event::AuthClosed);
                 if let Some(report) = &work.shared.rules.on_guessing {
-                    report(self.place.address());
+                    report(self.listed.address());
                 }
                 Some(Next::CloseAfter(auth::PAUSE))
             }
             After::Dump(dump) => {
-                self.state = State::Dump(dump);
+                self.mode = SessionMode::Dump(dump);
                 Some(Next::Again)
             }
             After::Watch(watched) => {
@@ -450,8 +450,8 @@ impl Session {
                 };
                 work.update_eviction_watch();
                 output.extend(answer::OK);
-                self.place.watches();
-                self.state = State::Watch(subscription);
+                self.listed.watches();
+                self.mode = SessionMode::Watch(subscription);
                 Some(Next::Again)
             }
         }

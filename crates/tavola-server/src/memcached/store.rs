@@ -12,19 +12,19 @@ use super::tally::Event;
 use super::watch;
 use super::work::Work;
 
-/// Under which condition a value is stored, and what becomes of the old one.
+/// The command that stores a value: its condition, and what becomes of the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Set,
     Add,
     Replace,
-    /// Stores where the unique number is this one.
+    /// Stores if the unique number is this one.
     Cas(u64),
     Append(Join),
     Prepend(Join),
 }
 
-/// What append and prepend go by.
+/// The options of append and prepend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Join {
     /// The unique number that the item must have.
@@ -39,13 +39,13 @@ pub(super) struct Store<'a> {
     pub(super) verb: Verb,
     pub(super) key: &'a [u8],
     pub(super) data: &'a [u8],
-    /// Of what is stored again; append and prepend leave those that are there.
+    /// The attributes to store; append and prepend keep those of the old value.
     pub(super) attributes: Attributes,
-    /// What only meta commands ask for.
+    /// The options that only meta commands have.
     pub(super) more: More,
 }
 
-/// What only meta commands ask for.
+/// The options that only meta commands have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct More {
     /// The unique number that the item gets.
@@ -56,11 +56,11 @@ pub(super) struct More {
     pub(super) is_base64: bool,
 }
 
-/// What became of it.
+/// The result of storing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// Stored, with this unique number and this size; an item that was there before may have
-    /// kept when it expires.
+pub(super) enum StoreOutcome {
+    /// Stored, with this unique number and this size. An item that was there before may have kept
+    /// its expiry time.
     Done {
         cas: u64,
         size_bytes: usize,
@@ -72,7 +72,7 @@ pub(super) enum Outcome {
 }
 
 /// Stores a value.
-pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
+pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<StoreOutcome> {
     work.count(Event::Set);
     work.log_lookup(store.key)?;
     let stored = match store.verb {
@@ -82,12 +82,12 @@ pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
     };
     work.stored(store.key, || stored_event(store, &stored));
     match &stored {
-        Ok(Outcome::Done { .. }) => work.count(Event::Stored),
+        Ok(StoreOutcome::Done { .. }) => work.count(Event::Stored),
         Ok(_) => {}
         Err(error) => {
             failure::count(work, error);
-            // The old value must not outlive the new one, which its client takes for stored or
-            // lost.
+            // The old value must not outlive the new one: the client takes the new one for stored
+            // or lost.
             let is_lost = matches!(error, Error::Full { .. } | Error::TooLarge { .. });
             if store.verb == Verb::Set && is_lost {
                 work.table().remove(store.key)?;
@@ -97,7 +97,7 @@ pub(super) fn store(work: &Work, store: &Store<'_>) -> Result<Outcome> {
     stored
 }
 
-/// A value that was too large to be looked at.
+/// Carries out a request whose value was too large to be read.
 pub(super) fn refused(work: &Work, too_large: &TooLarge<'_>) -> Result<()> {
     let mut room = KeyRoom::default();
     let key = too_large.key.bytes(&mut room);
@@ -115,14 +115,14 @@ pub(super) fn refused(work: &Work, too_large: &TooLarge<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The event that watchers see.
-fn stored_event(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
+/// Returns the event that watchers see.
+fn stored_event(store: &Store<'_>, stored: &Result<StoreOutcome>) -> watch::Stored {
     watch::Stored {
         status: match stored {
-            Ok(Outcome::Done { .. }) => "stored",
-            Ok(Outcome::NotStored) => "not_stored",
-            Ok(Outcome::Exists) => "exists",
-            Ok(Outcome::NotFound) => "not_found",
+            Ok(StoreOutcome::Done { .. }) => "stored",
+            Ok(StoreOutcome::NotStored) => "not_stored",
+            Ok(StoreOutcome::Exists) => "exists",
+            Ok(StoreOutcome::NotFound) => "not_found",
             Err(Error::TooLarge { .. }) => "too_large",
             Err(_) => "no_memory",
         },
@@ -135,20 +135,20 @@ fn stored_event(store: &Store<'_>, stored: &Result<Outcome>) -> watch::Stored {
             Verb::Cas(_) => "cas",
         },
         ttl_s: exptime::left_s(match stored {
-            Ok(Outcome::Done {
+            Ok(StoreOutcome::Done {
                 kept: Some(expiry), ..
             }) => *expiry,
             _ => store.attributes.expiry,
         })
         .unwrap_or(0),
         size_bytes: match stored {
-            Ok(Outcome::Done { size_bytes, .. }) => *size_bytes,
+            Ok(StoreOutcome::Done { size_bytes, .. }) => *size_bytes,
             _ => store.data.len(),
         },
     }
 }
 
-fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
+fn whole(work: &Work, store: &Store<'_>) -> Result<StoreOutcome> {
     if let Verb::Cas(cas) = store.verb
         && store.more.takes_stale
         && let Some(stored) = late(work, store, cas)?
@@ -176,20 +176,20 @@ fn whole(work: &Work, store: &Store<'_>) -> Result<Outcome> {
         });
     }
     Ok(match (stored, store.verb) {
-        (Stored::Done(token), _) => Outcome::Done {
+        (Stored::Done(token), _) => StoreOutcome::Done {
             cas: token.0,
             size_bytes: store.data.len(),
             kept: None,
         },
-        (Stored::Exists, Verb::Cas(_)) => Outcome::Exists,
-        (Stored::NotFound, Verb::Cas(_)) => Outcome::NotFound,
-        _ => Outcome::NotStored,
+        (Stored::Exists, Verb::Cas(_)) => StoreOutcome::Exists,
+        (Stored::NotFound, Verb::Cas(_)) => StoreOutcome::NotFound,
+        _ => StoreOutcome::NotStored,
     })
 }
 
-/// Stores a value that is for an older unique number than the item has: it is stale, and lives no
-/// longer than the item would have. Returns `None` if it is not older.
-fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
+/// Stores a value for an older unique number than the item has. The value is stale, and expires
+/// when the item would have. Returns `None` if the number is not older.
+fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<StoreOutcome>> {
     loop {
         let found = work.table().get_entry_to_slice(store.key, &mut [])?;
         let Some((_, details)) = found.filter(|(_, details)| cas != 0 && cas < details.version)
@@ -210,10 +210,10 @@ fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
             }),
             ..tavola::StoreOptions::default()
         };
-        // Else it was changed in between.
+        // Otherwise the item was changed in between.
         if let Stored::Done(token) = work.table().store(store.key, store.data, &how)? {
             work.count(Event::CasHit);
-            return Ok(Some(Outcome::Done {
+            return Ok(Some(StoreOutcome::Done {
                 cas: token.0,
                 size_bytes: store.data.len(),
                 kept: how.attributes.map(|attributes| attributes.expiry),
@@ -222,30 +222,30 @@ fn late(work: &Work, store: &Store<'_>, cas: u64) -> Result<Option<Outcome>> {
     }
 }
 
-/// Joins the data with what is there; what would be too large is not stored.
-fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Outcome> {
+/// Joins the data with the old value. A value that would be too large is not stored.
+fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<StoreOutcome> {
     let mut old = Vec::new();
     loop {
         let Some(details) = work.table().get_entry_into(store.key, &mut old)? else {
             if !join.makes {
-                return Ok(Outcome::NotStored);
+                return Ok(StoreOutcome::NotStored);
             }
             let add = Store {
                 verb: Verb::Add,
                 ..*store
             };
             match whole(work, &add)? {
-                // Another has stored it meanwhile.
-                Outcome::NotStored => continue,
+                // The item was stored meanwhile.
+                StoreOutcome::NotStored => continue,
                 added => return Ok(added),
             }
         };
         let token = work.table().token(&details, &old)?;
         if join.cas.is_some_and(|cas| cas != token.0) {
-            return Ok(Outcome::Exists);
+            return Ok(StoreOutcome::Exists);
         }
         if old.len() + store.data.len() > work.shared.rules.value_bytes {
-            return Ok(Outcome::NotStored);
+            return Ok(StoreOutcome::NotStored);
         }
         let joined = if before {
             [store.data, &old].concat()
@@ -261,13 +261,13 @@ fn append(work: &Work, store: &Store<'_>, join: Join, before: bool) -> Result<Ou
         };
         match work.table().store(store.key, &joined, &how) {
             Ok(Stored::Done(token)) => {
-                return Ok(Outcome::Done {
+                return Ok(StoreOutcome::Done {
                     cas: token.0,
                     size_bytes: joined.len(),
                     kept: Some(details.attributes.expiry),
                 });
             }
-            // It was changed in between.
+            // The item was changed in between.
             Ok(_) => {}
             Err(error) => return Err(error),
         }

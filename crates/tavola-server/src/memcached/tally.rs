@@ -1,10 +1,10 @@
-//! What is counted of the commands: each thread for itself, summed when asked.
+//! The counts of commands: each thread counts for itself, and a reader sums them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::net::counters::Count;
 
-/// What happened.
+/// An event that is counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     GetHit,
@@ -27,19 +27,19 @@ pub(super) enum Event {
     CasBadval,
     TooLarge,
     NoMemory,
-    /// A client that said who it is, whether it is known or not.
+    /// A client sent a name and a password, right or wrong.
     Auth,
-    /// One that is not.
+    /// A name or a password was wrong.
     AuthError,
-    /// A connection that was closed after several of those.
+    /// A connection was closed after several wrong passwords.
     AuthClosed,
-    /// A connection had to wait for the others in the middle of its requests.
+    /// A connection had to wait for others in the middle of its requests.
     Yield,
 }
 
 const EVENTS: usize = Event::Yield as usize + 1;
 
-/// The counts of one thread, which alone changes them.
+/// The counts of one thread, which no other thread changes.
 #[derive(Debug, Default)]
 pub(super) struct Tally([Count; EVENTS]);
 
@@ -56,11 +56,11 @@ pub(super) struct Tallies(Mutex<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     threads: Vec<Arc<Tally>>,
-    /// What is taken off, since the counts were last reset.
+    /// The sums at the last reset, which are subtracted.
     base: Sums,
 }
 
-/// How often each event happened.
+/// The number of times that each event happened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums([u64; EVENTS]);
 
@@ -71,7 +71,7 @@ impl Sums {
 }
 
 impl Tallies {
-    /// The counts of one more thread.
+    /// Adds the counts of one more thread, and returns them.
     pub(super) fn join(&self) -> Arc<Tally> {
         let tally = Arc::<Tally>::default();
         self.inner().threads.push(Arc::clone(&tally));
@@ -87,7 +87,7 @@ impl Tallies {
         sums
     }
 
-    /// From now on all is counted from 0.
+    /// Resets all counts to 0.
     pub(super) fn reset(&self) {
         let mut inner = self.inner();
         inner.base = inner.sums();
@@ -97,7 +97,7 @@ impl Tallies {
         self.inner().threads.len()
     }
 
-    /// Nothing that panics is done while the lock is held.
+    /// Locks the counts. A poisoned lock is fine, as nothing that panics runs under it.
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

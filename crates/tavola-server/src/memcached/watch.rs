@@ -1,9 +1,9 @@
 //! `watch`: lines about what happens, to the connections that asked for them.
 //!
-//! Nothing is written where nobody watches: one load shows it. A watcher has its lines in a buffer
-//! of a bounded size until its own thread sends them; what finds no room in it is counted and left
-//! out, so that a client that does not read holds nobody up. The next line it gets is behind
-//! `skipped=N`.
+//! Nothing is written if there is no watcher, which one load shows. A watcher has its lines in a
+//! buffer of a bounded size until its own thread sends them. A line that finds no room is counted
+//! and left out, so that a client that does not read delays no other. The next line that it gets
+//! begins with `skipped=N`.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -19,9 +19,9 @@ use crate::net::{Gone, Output, Waker};
 
 /// The most watchers at once.
 const MOST: usize = 20;
-/// The lines that wait for a client, in bytes.
+/// The most bytes of lines that wait for a client.
 pub(super) const WAITING_BYTES: usize = 256 * 1024;
-/// The kinds of events that there are here; the others can be asked for and never come.
+/// The kinds of events that happen here; a client can ask for others, and none comes.
 const KINDS: [Event; 5] = [
     Event::Fetchers,
     Event::Mutations,
@@ -30,10 +30,10 @@ const KINDS: [Event; 5] = [
     Event::Deletions,
 ];
 
-/// All who watch.
+/// All watchers.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
-    /// A bit for each kind that somebody watches.
+    /// A bit for each kind of event that has a watcher.
     kinds: AtomicU16,
     /// The number of the last event.
     events: AtomicU64,
@@ -49,22 +49,22 @@ struct Watcher {
     lines: Mutex<Lines>,
 }
 
-/// What waits to be sent.
+/// The lines that wait to be sent.
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
-    /// Lines for which there was no room, since the last that had some.
+    /// The number of lines that were left out since the last one that had room.
     skipped: u64,
 }
 
-/// A place among those who watch, given up with the value.
+/// The place of a watcher in the list. Dropping it frees the place.
 #[derive(Debug)]
 pub(super) struct Subscription {
     watchers: Arc<Watchers>,
     watcher: Arc<Watcher>,
 }
 
-/// What a line says of a client.
+/// The facts about a client that a line contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     pub(super) address: Option<SocketAddr>,
@@ -91,17 +91,17 @@ impl Watchers {
         })
     }
 
-    /// Whether anybody wants to hear of events of this kind.
+    /// Returns whether events of this kind have a watcher.
     pub(super) fn want(&self, event: Event) -> bool {
         self.kinds.load(Relaxed) & 1 << event as u16 != 0
     }
 
-    /// How many watch.
+    /// Counts the watchers.
     pub(super) fn count(&self) -> usize {
         self.list().len()
     }
 
-    /// Lines written: those for a watcher, and those it got.
+    /// Returns how many events were written for watchers, however many of them got the line.
     pub(super) fn written(&self) -> u64 {
         self.events.load(Relaxed)
     }
@@ -114,7 +114,7 @@ impl Watchers {
         self.skipped.load(Relaxed)
     }
 
-    /// A get of a key, and the bytes of the value that it found.
+    /// Reports a get of a key, and how many bytes the value has if it was found.
     pub(super) fn fetched(&self, key: &[u8], found: Option<usize>, descriptor: i32) {
         let status = if found.is_some() {
             "found"
@@ -131,7 +131,7 @@ impl Watchers {
         });
     }
 
-    /// A value that was stored or not.
+    /// Reports a store, whether it succeeded or not.
     pub(super) fn stored(&self, key: &[u8], stored: &Stored, descriptor: i32) {
         let Stored {
             status,
@@ -149,7 +149,7 @@ impl Watchers {
         });
     }
 
-    /// A key that was there.
+    /// Reports a deleted key.
     pub(super) fn deleted(&self, key: &[u8], command: &str, size_bytes: usize) {
         self.write_line(Event::Deletions, |line| {
             begin(line, "deleted", key);
@@ -157,7 +157,7 @@ impl Watchers {
         });
     }
 
-    /// A key that made room for another.
+    /// Reports a key that was evicted.
     pub(super) fn evicted(&self, evicted: &Evicted<'_>) {
         let Evicted {
             key,
@@ -178,7 +178,7 @@ impl Watchers {
         });
     }
 
-    /// Keys that went and were not listed, as there were too many.
+    /// Reports how many evicted keys were not listed, as there were too many.
     pub(super) fn lost(&self, evictions: u64) {
         self.skipped.fetch_add(evictions, Relaxed);
         for watcher in self.list().iter() {
@@ -188,7 +188,7 @@ impl Watchers {
         }
     }
 
-    /// A connection that has come.
+    /// Reports a new connection.
     pub(super) fn came(&self, client: Client) {
         self.write_line(Event::Connevents, |line| {
             line.extend_from_slice(b" type=conn_new");
@@ -197,8 +197,8 @@ impl Watchers {
         });
     }
 
-    /// A connection that is gone; `has_failed`: it was closed here for what its client sent, or as
-    /// the table failed.
+    /// Reports a connection that is gone. `has_failed` means that the server closed it because of
+    /// its requests or because the table failed.
     pub(super) fn went(&self, client: Client, gone: Gone, has_failed: bool) {
         let reason = match gone {
             Gone::Done if !has_failed => "normal",
@@ -222,7 +222,7 @@ impl Watchers {
         let time = time.unwrap_or_default();
         let number = self.events.fetch_add(1, Relaxed) + 1;
         let mut line = Vec::with_capacity(256);
-        // As memcached writes it: so many seconds and so many microseconds, not a fraction.
+        // As memcached writes it: seconds and microseconds, not a fraction.
         let (seconds, micros) = (time.as_secs(), time.subsec_micros());
         let _ = write!(line, "ts={seconds}.{micros} gid={number}");
         write(&mut line);
@@ -239,7 +239,7 @@ impl Watchers {
         }
     }
 
-    /// Notes which events somebody watches.
+    /// Notes which kinds of events have watchers.
     fn update_kinds(&self, list: &[Arc<Watcher>]) {
         let wanted = KINDS
             .into_iter()
@@ -253,7 +253,7 @@ impl Watchers {
     }
 }
 
-/// What became of a value that was to be stored.
+/// A store as watchers see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub(super) status: &'static str,
@@ -263,7 +263,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// An item that was made by another command than a store.
+    /// Returns the event for an item that another command than a store has made.
     pub(super) fn by_command(
         command: &'static str,
         attributes: Option<Attributes>,
@@ -279,19 +279,19 @@ impl Stored {
     }
 }
 
-/// What is known of a key that made room for another.
+/// An evicted key as watchers see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evicted<'a> {
     pub(super) key: &'a [u8],
     pub(super) is_fetched: bool,
-    /// What was left; none forever.
+    /// The time to live that was left; `None` if the key did not expire.
     pub(super) ttl_s: Option<u32>,
     pub(super) idle_s: u32,
     pub(super) size_bytes: u64,
 }
 
 impl Watcher {
-    /// Whether there was room for a line.
+    /// Appends a line. Returns whether there was room for it.
     fn take(&self, line: &[u8]) -> bool {
         let mut lines = self.lines();
         if lines.bytes.len() + line.len() > WAITING_BYTES {
@@ -316,7 +316,8 @@ impl Watcher {
 }
 
 impl Subscription {
-    /// Moves waiting lines to the output. Returns false if that is full, and there may be more.
+    /// Moves waiting lines to the output. Returns false if the output is full, and there may be
+    /// more lines.
     pub(super) fn send(&self, output: &mut Output) -> bool {
         if output.is_full() {
             return false;
@@ -349,7 +350,7 @@ impl Client {
     }
 }
 
-/// The part of a line that says what happened to which key. Writing to a `Vec` does not fail.
+/// Writes the beginning of a line: what happened to which key. Writing to a `Vec` does not fail.
 fn begin(line: &mut Vec<u8>, kind: &str, key: &[u8]) {
     let _ = write!(line, " type={kind} key=");
     answer::uri_encoded(line, key);

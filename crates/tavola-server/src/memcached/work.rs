@@ -1,4 +1,4 @@
-//! What the commands of one thread work with.
+//! The context that the commands of one thread work with.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -19,31 +19,33 @@ use super::tally::{Event, Tallies, Tally};
 use super::watch::{Evicted, Stored, Watchers};
 use crate::net::Meter;
 
-/// What is to happen after a request.
+/// What the service does after a request.
 #[derive(Debug)]
 pub(super) enum After {
     NextRequest,
-    /// The connection ends as its client wishes.
+    /// End the connection, as its client asked for it.
     Quit,
-    /// It ends for something that failed.
+    /// End the connection, because something failed.
     Close,
-    /// A name or a password was wrong.
+    /// Count a wrong name or password.
     WrongPassword,
-    /// All else waits until the keys are listed.
+    /// List the keys before anything else.
     Dump(Box<Dump>),
-    /// From now on the client gets events, and its requests are not read.
+    /// Send events to the client from now on, and read no requests.
     Watch(Watched),
 }
 
-/// The keys that are read together at most: as many as the table reads together.
+/// The most keys that are read together, which is as many as the table does.
 pub(super) const WAVE: usize = 32;
 /// After a wave with more bytes of answers, the next has as many keys as fit into these.
 const LARGE_WAVE_BYTES: usize = 256 * 1024;
-/// A buffer that became larger is not kept for the next value.
+/// The largest buffer that is kept for the next value.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// Where values are large, their keys are read one by one: to wait for memory is the smaller part
-/// then, and a client that reads no answers holds few of them.
+/// Returns the size of the next wave, after one of `count` keys.
+///
+/// If values are large, their keys are read one by one: waiting for memory is then the smaller part
+/// of the work, and a client that reads no answers holds few of them.
 fn next_wave(wave: usize, count: usize, answered_bytes: usize) -> usize {
     match answered_bytes {
         0..=LARGE_WAVE_BYTES => (wave * 2).min(WAVE),
@@ -51,7 +53,7 @@ fn next_wave(wave: usize, count: usize, answered_bytes: usize) -> usize {
     }
 }
 
-/// What all threads share.
+/// The state that all threads share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) table: Arc<Table>,
@@ -63,23 +65,23 @@ pub(super) struct Shared {
     pub(super) watchers: Arc<Watchers>,
     pub(super) connections: Arc<Connections>,
     pub(super) crawler: Arc<Crawler>,
-    /// As a client set it; nothing goes by it.
+    /// The verbosity that a client set, which has no effect.
     pub(super) verbosity: AtomicU32,
     pub(super) started: Instant,
 }
 
-/// What one thread has.
+/// The state of one thread.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) shared: Arc<Shared>,
     pub(super) meter: Meter,
     /// A value on its way from the table to the output.
     value: Vec<u8>,
-    /// The keys that are read together now.
+    /// The number of keys that are read together now.
     pub(super) wave: usize,
     /// The number of the connection that is served now.
     pub(super) descriptor: i32,
-    /// The second since 1970 in which it is served.
+    /// The second since 1970 in which the current request is served.
     pub(super) now_s: u64,
     tally: Arc<Tally>,
 }
@@ -101,7 +103,8 @@ impl Work {
         &self.shared.table
     }
 
-    /// The wave after so many keys that were answered by so many bytes.
+    /// Sets the size of the next wave, after one of `count` keys and `answered_bytes` bytes of
+    /// answers.
     pub(super) fn fit_wave(&mut self, count: usize, answered_bytes: usize) {
         self.wave = next_wave(self.wave, count, answered_bytes);
     }
@@ -119,7 +122,7 @@ impl Work {
         self.log_fetch(key, found);
     }
 
-    /// Writes a line about a key that was read, for those who watch fetchers.
+    /// Writes a line about a key that was read, if there are watchers of fetches.
     pub(super) fn log_fetch(&self, key: &[u8], found: Option<usize>) {
         if self.shared.watchers.want(Kind::Fetchers) {
             let watchers = &self.shared.watchers;
@@ -127,9 +130,9 @@ impl Work {
         }
     }
 
-    /// Reads a key that is about to be changed, and writes a line about that, for those who watch
-    /// fetchers: memcached looks up each item before it stores, counts, touches or deletes, and
-    /// logs that as a fetch. Reads nothing if nobody watches them.
+    /// Reads a key that is about to be changed, and writes a line about that, if there are watchers
+    /// of fetches: memcached looks up each item before it stores, counts, touches or deletes, and
+    /// logs that as a fetch. Reads nothing without such watchers.
     pub(super) fn log_lookup(&self, key: &[u8]) -> Result<()> {
         if self.shared.watchers.want(Kind::Fetchers) {
             let found = self.table().get_entry_to_slice(key, &mut [])?;
@@ -138,7 +141,8 @@ impl Work {
         Ok(())
     }
 
-    /// The same of a value that was stored or not. `stored` is not called where nobody listens.
+    /// Reports a store to watchers and counts it for its prefix. Calls `stored` only if there are
+    /// watchers.
     pub(super) fn stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
         if self.shared.prefixes.is_on() {
             self.shared.prefixes.count(key, Deed::Set);
@@ -146,7 +150,7 @@ impl Work {
         self.log_stored(key, stored);
     }
 
-    /// The same, not counted as a store.
+    /// Reports a store to watchers, without counting it. Calls `stored` only if there are watchers.
     pub(super) fn log_stored(&self, key: &[u8], stored: impl FnOnce() -> Stored) {
         if self.shared.watchers.want(Kind::Mutations) {
             let watchers = &self.shared.watchers;
@@ -162,13 +166,13 @@ impl Work {
         let Marks { clear, set } = marks::used(details.marks, self.now_s);
         if set != 0 {
             let found = Condition::Is(CasToken(details.version));
-            // The answer is right without: an item that was not copied, as there was no room, is
-            // one that nobody has used.
+            // The answer is right without the mark: the table may have no room for a copy of the
+            // item, which then counts as unused.
             let _ = self.table().mark(key, found, clear, set);
         }
     }
 
-    /// The marks of an item that is stored again.
+    /// Returns the marks of an item that is stored.
     pub(super) fn new_marks(&self, is_base64: bool) -> Option<Marks> {
         let key = if is_base64 { marks::BASE64 } else { 0 };
         match self.shared.kept {
@@ -178,7 +182,7 @@ impl Work {
         }
     }
 
-    /// The marks of an item that gets another value and keeps what is beside it.
+    /// Returns the marks of an item that gets another value and keeps the rest.
     pub(super) fn renewed_marks(&self) -> Option<Marks> {
         match self.shared.kept {
             Kept::Nothing => None,
@@ -187,25 +191,26 @@ impl Work {
         }
     }
 
-    /// Counts a key that was to be deleted.
+    /// Counts a request to delete a key.
     pub(super) fn deletes(&self, key: &[u8]) {
         if self.shared.prefixes.is_on() {
             self.shared.prefixes.count(key, Deed::Delete);
         }
     }
 
-    /// Whether anybody wants to hear of deletions.
+    /// Returns whether deletions have watchers.
     pub(super) fn has_deletion_watchers(&self) -> bool {
         self.shared.watchers.want(Kind::Deletions)
     }
 
-    /// Has the table note which keys it evicts, if somebody watches that.
+    /// Makes the table note which keys it evicts, if evictions have watchers.
     pub(super) fn update_eviction_watch(&self) {
         let wants = || self.shared.watchers.want(Kind::Evictions);
-        // A client gets the error of a table that fails when it asks for something.
+        // If the table fails, the next request finds the error as well.
         let _ = self.table().watch_evictions(wants());
         if wants() {
-            // Perhaps another thread has seen to that before the line above.
+            // A watcher may have come after the first read, and its thread may have called this
+            // before the line above turned it off.
             let _ = self.table().watch_evictions(true);
         }
     }
@@ -231,7 +236,7 @@ impl Work {
         Ok(())
     }
 
-    /// A buffer for a value, to be given back.
+    /// Lends the buffer for a value, until [`Work::give_back`].
     pub(super) fn borrow_value(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.value)
     }
@@ -242,7 +247,7 @@ impl Work {
         }
     }
 
-    /// The unique number of an item that was read so.
+    /// Returns the unique number of an item that was read with these details.
     pub(super) fn cas_of(&self, details: &Details, value: &[u8]) -> Result<u64> {
         Ok(self.table().token(details, value)?.0)
     }

@@ -1,8 +1,8 @@
 //! The thread that accepts connections and hands them on.
 //!
-//! Level-triggered as all threads are: a listener with connections in its queue is reported until
-//! it is empty, so that when no more may be accepted it is taken out of the epoll, not left to
-//! spin.
+//! The epoll is level-triggered: it reports a listener until its queue is empty. While no more
+//! connections may be accepted, the listeners are taken out of the epoll; otherwise the thread
+//! would spin.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -18,13 +18,13 @@ use rustix::net::{
 use crate::net::poll::Poll;
 use crate::net::shared::{AcceptorMessage, Arrival, Shared};
 
-/// The token of the bell; listeners have their numbers.
-const BELL: u64 = u64::MAX;
-/// Connections of one listener that are accepted in a row.
+/// The token of the eventfd that wakes the thread; listeners have their numbers as tokens.
+const WAKE_UP: u64 = u64::MAX;
+/// The most connections of one listener that are accepted in a row.
 const ROW: usize = 64;
-/// Rows of each listener at the end: more than usual queues hold.
+/// The most rows of each listener at the end: more than usual queues hold.
 const LAST_ROWS: usize = 64;
-/// How long nothing is accepted when the system has no files or memory for more.
+/// How long the thread accepts nothing after the system had no files or memory for more.
 const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
@@ -36,11 +36,11 @@ pub(crate) struct Acceptor {
     refusal: Option<Vec<u8>>,
     /// Whether the listeners are in the epoll.
     listening: bool,
-    /// At the limit.
+    /// Whether there are as many connections as there may be.
     full: bool,
-    /// Short of files or memory, until then.
+    /// The time until which nothing is accepted, after the system was short of files or memory.
     paused: Option<Instant>,
-    /// Connections accepted, so that threads with as many get them in turn.
+    /// The number of connections accepted, by which threads with equally few get them in turn.
     turn: usize,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct Acceptor {
 enum Stop {
     /// The queue is empty.
     Empty,
-    /// Others have their turn.
+    /// The row was as long as it may be: other listeners have their turn.
     Row,
-    /// As many connections as there may be.
+    /// There are as many connections as there may be.
     Full,
-    /// The system cannot accept more for now.
+    /// The system is short of files or memory.
     Short,
 }
 
@@ -64,7 +64,7 @@ impl Acceptor {
         refusal: Option<Vec<u8>>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        poll.add(shared.acceptor.bell(), BELL, EventFlags::IN)?;
+        poll.add(shared.acceptor.eventfd(), WAKE_UP, EventFlags::IN)?;
         Ok(Self {
             poll,
             shared,
@@ -86,7 +86,7 @@ impl Acceptor {
             self.poll.wait(pause);
             for number in 0..self.poll.events() {
                 let (token, _) = self.poll.event(number);
-                if token != BELL {
+                if token != WAKE_UP {
                     self.accept_row(token as usize);
                 } else if let Some(accept_queued) = self.read_messages() {
                     if accept_queued {
@@ -98,7 +98,8 @@ impl Acceptor {
         }
     }
 
-    /// Reads messages. Returns whether to accept what is in the queues, if it is to end.
+    /// Reads messages. If one of them ends the thread, returns whether to accept the connections in
+    /// the queues before.
     fn read_messages(&mut self) -> Option<bool> {
         let mut end = None;
         for message in self.shared.acceptor.take() {
@@ -119,7 +120,7 @@ impl Acceptor {
             self.paused = None;
         }
         if self.full {
-            // The flag first, see Shared::leave().
+            // Sets the flag before it counts, see Shared::leave().
             self.shared.await_leave(true);
             self.full = self.is_full();
         }
@@ -132,7 +133,7 @@ impl Acceptor {
                 true => self.poll.add(listener, number as u64, EventFlags::IN),
                 false => self.poll.remove(listener),
             };
-            // Memory of the kernel may be short: tried again, all of them, after a pause.
+            // The kernel may be short of memory: all of this is tried again after a pause.
             if done.is_err() && listens {
                 self.paused = Some(Instant::now() + PAUSE);
                 for added in &self.listeners[..number] {
@@ -153,7 +154,7 @@ impl Acceptor {
             Stop::Short if self.paused.is_some() => return,
             Stop::Short => {
                 self.paused = Some(Instant::now() + PAUSE);
-                // A connection that closes may be what is waited for.
+                // The thread may be waiting for a connection to close.
                 self.shared.await_leave(true);
             }
         }
@@ -193,7 +194,7 @@ impl Acceptor {
         Stop::Row
     }
 
-    /// Those who connected before the end are served, as far as the limit allows.
+    /// Accepts the connections that came before the end, as far as the limit allows.
     fn accept_queued(&mut self) {
         for number in 0..self.listeners.len() {
             for _ in 0..LAST_ROWS {
@@ -205,7 +206,7 @@ impl Acceptor {
     }
 }
 
-/// Errors that say something of one connection, not of the listener: see accept(2).
+/// Returns whether an error concerns one connection and not the listener: see accept(2).
 fn is_of_one_connection(errno: Errno) -> bool {
     matches!(
         errno,
@@ -223,12 +224,12 @@ fn is_of_one_connection(errno: Errno) -> bool {
     )
 }
 
-/// Sends what a new socket takes at once, and closes it.
+/// Sends as much of `answer` as a new socket takes at once, and closes the socket.
 fn refuse(socket: &OwnedFd, answer: &[u8]) {
-    // Whatever fails here, the client is gone.
+    // If this fails the client is gone.
     let _ = send(socket, answer, SendFlags::NOSIGNAL);
     let _ = shutdown(socket, Shutdown::Write);
-    // What was sent already would make the kernel throw the answer away.
+    // Unread bytes of the client would make the kernel throw the answer away.
     let _ = recv(socket, &mut [0_u8; 4096], RecvFlags::empty());
 }
 

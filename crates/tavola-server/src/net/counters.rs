@@ -1,4 +1,4 @@
-//! What a server counts: each thread for itself, summed when asked.
+//! The counters of a server: each thread counts for itself, and a reader sums them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use crate::net::options::Setup;
 use crate::net::shared::Shared;
 
-/// Counters of one thread or of a whole server, as they stood at one moment.
+/// The counters of one thread or of a whole server at one moment.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Connections that are open.
     pub current_connections: u64,
-    /// Connections that were accepted, ever.
+    /// Connections that were accepted since the start.
     pub total_connections: u64,
     /// Connections that were refused as there were too many. Of the whole server only.
     pub rejected_connections: u64,
@@ -32,15 +32,16 @@ pub struct Counters {
     pub overlong_closed: u64,
     /// Connections that were closed as all together held too much memory.
     pub memory_closed: u64,
-    /// Connections that were closed in the middle of something, when the time of a drain was over.
+    /// Connections that were closed while a request was under way, when the time of a drain was
+    /// over.
     pub cut_off: u64,
     /// Connections that ended in a panic of the service.
     pub panics: u64,
     /// Sessions of TLS that were begun, and did not resume an earlier one.
     pub tls_sessions: u64,
-    /// Connections that ended before it was agreed by TLS how to talk.
+    /// Connections that ended before their TLS handshake was complete.
     pub tls_handshake_errors: u64,
-    /// Connections that did not keep to TLS after that.
+    /// Connections that broke the TLS protocol after their handshake.
     pub tls_errors: u64,
 }
 
@@ -51,18 +52,18 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The counters of each serving thread.
+    /// Returns the counters of each serving thread.
     pub fn threads(&self) -> Vec<Counters> {
         let threads = self.shared.threads.iter();
         threads.map(|place| place.counters.read()).collect()
     }
 
-    /// How the server was started.
+    /// Returns how the server was started.
     pub fn setup(&self) -> &Setup {
         &self.shared.setup
     }
 
-    /// The counters of the whole server.
+    /// Returns the counters of the whole server.
     pub fn sum(&self) -> Counters {
         let mut sum = Counters {
             rejected_connections: self.shared.rejected.get(),
@@ -94,12 +95,13 @@ impl fmt::Debug for Meter {
     }
 }
 
-/// A number that one thread changes and any reads.
+/// A number that one thread changes and any thread reads.
 #[derive(Debug, Default)]
 pub(crate) struct Count(AtomicU64);
 
 impl Count {
-    /// Only the thread that the number belongs to may call this.
+    /// Adds `by` to the number. Only the thread that owns the number may call this, as the addition
+    /// is not atomic.
     pub(crate) fn add(&self, by: u64) {
         self.0.store(self.0.load(Relaxed) + by, Relaxed);
     }
@@ -112,7 +114,7 @@ impl Count {
 /// The counters that a serving thread changes.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadCounters {
-    /// Raised by the acceptor as it hands a connection on, lowered by the thread.
+    /// Incremented by the acceptor when it hands a connection on, decremented by the thread.
     pub(crate) connections: AtomicUsize,
     pub(crate) total: Count,
     pub(crate) read: Count,

@@ -4,16 +4,16 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What calls that start something return.
+/// The result of calls that start something.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a server did not start. Nothing is left behind: sockets bound before are closed again.
 #[non_exhaustive]
 #[derive(Debug)]
 pub enum Error {
-    /// Nothing to listen on was named.
+    /// The options name nothing to listen on.
     NothingToListenOn,
-    /// Another program listens there.
+    /// Another program listens on this address.
     AddressInUse {
         /// The address.
         address: String,
@@ -23,16 +23,16 @@ pub enum Error {
         /// The address.
         address: String,
     },
-    /// The system does not let this user listen there.
+    /// The system does not let this user listen on this address.
     Permission {
         /// The address.
         address: String,
         /// The system's answer.
         source: io::Error,
     },
-    /// Something that is no socket has the name of a Unix socket.
+    /// A file that is not a socket has the path of a Unix socket.
     NotASocket {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
     },
     /// A path that cannot be the name of a Unix socket.
@@ -47,11 +47,11 @@ pub enum Error {
         /// Its number.
         descriptor: i32,
     },
-    /// What another process handed over by environment variables makes no sense.
+    /// An environment variable, by which another process hands over sockets, is invalid.
     Environment {
         /// The variable.
         variable: &'static str,
-        /// What is in it.
+        /// The value of the variable.
         value: String,
     },
     /// A file that TLS cannot be spoken with.
@@ -63,14 +63,14 @@ pub enum Error {
     },
     /// This process may not have as many files open as connections were asked for.
     FileLimit {
-        /// How many files that takes.
+        /// The number of files needed.
         needed: u64,
-        /// How many are allowed at most.
+        /// The most files that are allowed.
         allowed: u64,
     },
     /// The system refused a socket, a thread or something else a server needs.
     System {
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
         /// The system's answer.
         source: io::Error,

@@ -1,11 +1,12 @@
-//! Bytes of a client that are not served yet.
+//! The bytes of a client that are not served yet.
 
-/// What a thread reads at once: the size of its own buffer.
+/// The size of a thread's own buffer, which is the most that it reads at once.
 pub(crate) const BATCH_BYTES: usize = 64 * 1024;
-/// So little left over is copied into the thread's buffer, to read on behind it.
+/// The most bytes left over that are copied into the thread's buffer, so that it reads on behind
+/// them.
 const SMALL_BYTES: usize = 4 * 1024;
-/// The most bytes left over that are copied out of the thread's buffer; with more, the buffer
-/// itself goes.
+/// The most bytes left over that are copied out of the thread's buffer. If more are left, the
+/// connection keeps the buffer itself.
 const COPIED_BYTES: usize = 16 * 1024;
 
 /// A buffer that is consumed from its front.
@@ -28,18 +29,20 @@ impl Input {
         self.len() == 0
     }
 
+    /// Removes `size` bytes from the front.
+    ///
     /// # Panics
     ///
-    /// When that much is not there.
+    /// If there are fewer bytes.
     pub(crate) fn consume(&mut self, size: usize) {
         assert!(size <= self.len(), "a service consumed what was not there");
         self.start += size;
     }
 
-    /// The buffer to append to, with room for some bytes at least.
+    /// Returns the buffer to append to, with room for at least some bytes.
     ///
-    /// It grows with what has really come, not with what is `wanted`: who announces much and
-    /// sends little costs little.
+    /// The buffer grows with the bytes that have come, not with the bytes that are `wanted`: a
+    /// client that announces a large value and sends little of it costs little memory.
     pub(crate) fn room(&mut self, wanted: usize) -> &mut Vec<u8> {
         if self.start > 0 {
             self.bytes.drain(..self.start);
@@ -54,7 +57,8 @@ impl Input {
         &mut self.bytes
     }
 
-    /// Takes the thread's buffer to read into, unless much is to come into one of its own.
+    /// Takes the thread's buffer to read into, unless so many bytes are to come that the connection
+    /// reads into a buffer of its own.
     pub(crate) fn borrow(&mut self, lent: &mut Vec<u8>, wanted: usize) {
         if self.len() > SMALL_BYTES || wanted > BATCH_BYTES {
             return;
@@ -66,7 +70,7 @@ impl Input {
         *self = Self { bytes, start: 0 };
     }
 
-    /// Gives the thread's buffer back, and any memory that is not needed for what is left over.
+    /// Gives the thread's buffer back, and frees memory that the bytes left over do not need.
     pub(crate) fn give_back(&mut self, lent: &mut Vec<u8>) {
         let kept = match self.len() {
             0 => 0,

@@ -1,5 +1,5 @@
-//! A service that the process itself uses, without a socket: what it asks and gets are the same
-//! bytes that a connection would carry.
+//! A service that the process itself uses without a socket: requests and answers are the same bytes
+//! that a connection would carry.
 
 use std::fmt;
 use std::io;
@@ -13,9 +13,9 @@ use crate::net::service::{Gone, Next, Peer, Service, Thread, Waker, Worker};
 use crate::net::shared::Shared;
 use crate::net::thread::Token;
 
-/// Answers that wait to be read; with more, no more requests are taken.
+/// The most bytes of answers that wait to be read. With more, no more requests are taken.
 const OUTPUT_BYTES: usize = 256 * 1024;
-/// Memory for a half request that is kept when the request is done.
+/// The most memory for a half request that is kept when the request is done.
 const KEPT_BYTES: usize = 64 * 1024;
 
 /// A service without sockets and threads of its own: each [`Line`] is served by the thread that
@@ -38,7 +38,7 @@ const KEPT_BYTES: usize = 64 * 1024;
 pub struct Inside<S> {
     service: S,
     shared: Arc<Shared>,
-    /// Lines have numbers below 0, as no socket has.
+    /// The number of the next line. Lines have negative numbers, which no socket has.
     next: AtomicI32,
 }
 
@@ -114,8 +114,8 @@ impl<S> fmt::Debug for Inside<S> {
 }
 
 impl<W: Worker> Line<W> {
-    /// Has requests served. Returns how many bytes were taken: all of them, or none while too many
-    /// answers wait to be read.
+    /// Serves requests. Returns how many bytes were taken: all of them, or 0 while too many answers
+    /// wait to be read.
     ///
     /// # Panics
     /// If the service does. The line is closed then.
@@ -136,7 +136,8 @@ impl<W: Worker> Line<W> {
         bytes.len()
     }
 
-    /// Moves answers into `memory` and returns their number; `None` if there are none.
+    /// Moves answers into `memory` and returns how many bytes that were, or `None` if there are no
+    /// answers.
     ///
     /// # Panics
     /// As [`Line::write`].
@@ -161,12 +162,12 @@ impl<W: Worker> Line<W> {
         (copied > 0).then_some(copied)
     }
 
-    /// Whether the service has closed the line. Answers may still wait to be read.
+    /// Returns whether the service has closed the line. Answers may still wait to be read.
     pub fn is_closed(&self) -> bool {
         self.session.is_none()
     }
 
-    /// Serves what was kept.
+    /// Serves the requests that were kept.
     fn serve_input(&mut self) {
         let mut input = std::mem::take(&mut self.input);
         let consumed = self.serve(&input);
@@ -176,9 +177,9 @@ impl<W: Worker> Line<W> {
     }
 
     /// Serves until the service wants more input or the output is full. Returns how many bytes are
-    /// done with.
+    /// consumed.
     fn serve(&mut self, input: &[u8]) -> usize {
-        // Taken out meanwhile, so that a panic closes the line.
+        // The session is taken out during the call, so that a panic closes the line.
         let Some(mut session) = self.session.take() else {
             return input.len();
         };

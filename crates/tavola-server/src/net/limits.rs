@@ -7,12 +7,12 @@ use crate::net::error::{Error, Result};
 /// Files that are open beside connections: listeners, epolls, a table and what it reads.
 const BESIDE: u64 = 64;
 
-/// Sees to it that this process may have that many connections open: raises the soft limit of open
-/// files as far as needed. [`crate::Options::start`] does so.
+/// Raises the soft limit of open files, so that this process may have `connections` connections
+/// open. [`crate::Options::start`] calls this.
 ///
 /// # Errors
 ///
-/// [`Error::FileLimit`] when the hard limit is lower.
+/// [`Error::FileLimit`] if the hard limit is lower.
 pub fn raise_file_limit(connections: usize) -> Result<()> {
     let needed = (connections as u64).saturating_add(BESIDE);
     let limit = getrlimit(Resource::Nofile);

@@ -1,36 +1,35 @@
-//! The sockets: bytes in, bytes out. What is served is a [`Service`]; nothing here knows a
-//! protocol or a table.
+//! The sockets: bytes in, bytes out. A [`Service`] answers them; nothing here knows a protocol or a
+//! table.
 //!
 //! # Threads
 //!
 //! One thread accepts and hands each connection to the thread that has the fewest. Sockets that
 //! share a port (`SO_REUSEPORT`) would save that step, but the kernel spreads by a hash of the
-//! addresses: four connections on two threads are often all on one. Unix sockets have no such
-//! thing, a limit over all threads would need a common count at each accept anyway, and what waits
-//! in the queue of one of many sockets is lost when that one is closed.
+//! addresses: four connections on two threads are often all on one. Unix sockets do not
+//! have this, a limit over all threads would need a common count at each accept anyway, and the
+//! connections in the queue of one of many sockets are lost when that one is closed.
 //!
 //! Each serving thread has its own epoll, level-triggered: a connection with more to read than one
-//! turn takes is reported again, after the others, which keeps the loop fair. When a thread reads,
-//! sends and waits is decided by one type, whose page says what each decision earns:
-//! `thread/strategy`.
+//! turn takes is reported again, after the others, which keeps the loop fair. One type decides when
+//! a thread reads, sends and waits; its page says what each decision earns: `thread/strategy`.
 //!
 //! # Memory
 //!
 //! A connection has buffers only while something is under way. It reads into a buffer of its
-//! thread and answers into another; what is left over, half a request or answers that the client
-//! does not fetch, moves to the connection. Files, in reading order:
+//! thread and answers into another. Bytes left over, half a request or answers that the client does
+//! not fetch, move to the connection. Files, in reading order:
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `options`, `error` | how a server is started, and why not |
-//! | `service` | what is served |
+//! | `service` | the traits that a protocol implements |
 //! | `listen` | sockets to accept from |
 //! | `output`, `input` | bytes of a connection |
 //! | `tls` | certificates, and TLS between a socket and its buffers |
 //! | `peek` | reading requests that stay in a Unix socket for a while |
 //! | `stream` | reading and writing of one socket |
 //! | `ring` | sending to several sockets by one call |
-//! | `counters`, `shared` | what threads know of each other |
+//! | `counters`, `shared` | the state that threads share |
 //! | `acceptor` | the thread that accepts |
 //! | `thread` | the threads that serve; `thread/strategy`: when they read, send and wait |
 //! | `server` | the handle |

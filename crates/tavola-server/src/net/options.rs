@@ -9,7 +9,7 @@ use crate::net::server::Server;
 use crate::net::service::Service;
 use crate::net::tls::Tls;
 
-/// What a server listens on and where its limits are.
+/// The options of a server: what it listens on, its threads and its limits.
 #[derive(Debug)]
 pub struct Options {
     pub(crate) listen: Vec<(Listen, Option<Arc<Tls>>)>,
@@ -20,29 +20,29 @@ pub struct Options {
     pub(crate) limits: Limits,
 }
 
-/// By which calls answers go out.
+/// The system calls that send answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Io {
-    /// As with `Uring` where the system lets the server have one, else as with `Epoll`.
+    /// `Uring` if the system allows an io_uring, else `Epoll`.
     #[default]
     Auto,
     /// One call for each connection.
     Epoll,
-    /// One call of an io_uring for several connections that were heard of at once.
+    /// One call of an io_uring for several connections that had events in the same round.
     Uring,
 }
 
-/// How a server was started, as far as a service may report to its clients.
+/// The setup of a running server, as far as a service may report it to its clients.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What is listened on.
+    /// The addresses that the server listens on.
     pub addresses: Vec<Address>,
-    /// What TLS is spoken with at each of the addresses, where it is.
+    /// The TLS setup of each address; `None` for an address without TLS.
     pub tls: Vec<Option<Arc<Tls>>>,
     /// The permissions of the file of a Unix socket that the server made.
     pub socket_mode: Option<u32>,
-    /// The numbers of the sockets that listen there, among the open files of this process.
+    /// The file descriptors of the listening sockets.
     pub descriptors: Vec<i32>,
     /// How many connections there may be.
     pub max_connections: usize,
@@ -50,11 +50,11 @@ pub struct Setup {
     pub refuses: bool,
     /// How many connections may wait to be accepted.
     pub backlog: u32,
-    /// After how long an idle connection is closed.
+    /// The time after which an idle connection is closed.
     pub idle_timeout: Option<Duration>,
 }
 
-/// The limits of each connection, and what its thread goes by.
+/// The limits of each connection, and the options of its thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub(crate) idle_timeout: Option<Duration>,
@@ -63,12 +63,12 @@ pub(crate) struct Limits {
     pub(crate) io: Io,
     pub(crate) output_bytes: usize,
     pub(crate) input_bytes: usize,
-    /// What all connections hold at most.
+    /// The most bytes of memory that all connections may hold together.
     pub(crate) held_bytes: usize,
 }
 
 impl Setup {
-    /// What TLS is spoken with at the first address where it is.
+    /// Returns the TLS setup of the first address that has one.
     pub(crate) fn tls(&self) -> Option<&Arc<Tls>> {
         self.tls.iter().flatten().next()
     }
@@ -81,7 +81,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Nothing to listen on yet; four threads and 1024 connections, as memcached has.
+    /// Returns options with nothing to listen on yet, four threads and 1024 connections, as
+    /// memcached has.
     pub fn new() -> Self {
         Self {
             listen: Vec::new(),
@@ -101,7 +102,7 @@ impl Options {
         }
     }
 
-    /// What is known of it before anything is listened on.
+    /// Returns the setup as far as it is known before the server listens.
     pub(crate) fn setup(&self) -> Setup {
         Setup {
             addresses: Vec::new(),
@@ -115,97 +116,100 @@ impl Options {
         }
     }
 
-    /// One more address or socket to accept connections from.
+    /// Adds an address or a socket to accept connections from.
     pub fn listen(mut self, listen: Listen) -> Self {
         self.listen.push((listen, None));
         self
     }
 
-    /// The same, by TLS. A connection above the limit gets no error there.
+    /// Adds an address or a socket that speaks TLS. Connections above the limit are closed there
+    /// without an error message.
     pub fn listen_tls(mut self, listen: Listen, tls: &Arc<Tls>) -> Self {
         self.listen.push((listen, Some(Arc::clone(tls))));
         self
     }
 
-    /// How many threads serve, at least one.
+    /// Sets how many threads serve, at least one.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// How many connections there may be at a time, at least one. At the limit none is accepted
-    /// until one closes; meanwhile clients wait in the kernel's queue.
+    /// Sets how many connections there may be at a time, at least one. At the limit no connection
+    /// is accepted until one closes; meanwhile clients wait in the kernel's queue.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.max(1);
         self
     }
 
-    /// Instead of waiting, connections above the limit are sent `answer` and closed.
+    /// Makes the server send `answer` to connections above the limit and close them, instead of
+    /// letting them wait.
     pub fn refuse_with(mut self, answer: &[u8]) -> Self {
         self.refusal = Some(answer.to_vec());
         self
     }
 
-    /// How many connections wait in the kernel's queue of each listener; 1024 by default.
+    /// Sets how many connections may wait in the kernel's queue of each listener; 1024 by default.
     pub fn backlog(mut self, connections: u32) -> Self {
         self.backlog = connections;
         self
     }
 
-    /// Closes connections on which no byte went either way for so long.
+    /// Closes connections on which no byte was received or sent for `timeout`.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle_timeout = Some(timeout);
         self
     }
 
-    /// How long a client of TLS may take until it is agreed how to talk; 10 seconds by default.
+    /// Sets how long the TLS handshake of a client may take; 10 seconds by default.
     pub fn handshake_timeout(mut self, timeout: Duration) -> Self {
         self.limits.handshake = timeout;
         self
     }
 
-    /// How long a thread that was busy lately looks for events before it sleeps. Sleeping and
-    /// waking up takes tens of microseconds on some machines, so 20 to 50 us may pay where a
-    /// core is free for it; an idle thread sleeps at once. 0 by default.
+    /// Sets how long a thread that was busy lately polls for events before it sleeps; 0 by default.
+    /// Sleeping and waking up takes tens of microseconds on some machines, so 20 to 50 us may pay
+    /// if a core is free for it. An idle thread sleeps at once.
     pub fn spin(mut self, time: Duration) -> Self {
         self.limits.spin = time;
         self
     }
 
-    /// By which calls answers go out; [`Io::Auto`] by default.
+    /// Sets the system calls that send answers; [`Io::Auto`] by default.
     pub fn io(mut self, io: Io) -> Self {
         self.limits.io = io;
         self
     }
 
-    /// If a client does not fetch this many bytes of answers, nothing more is read from it;
-    /// 256 KiB by default. See [`crate::Output::is_full`].
+    /// Sets the number of waiting bytes of answers from which on nothing more is read from a
+    /// client; 256 KiB by default. See [`crate::Output::is_full`].
     pub fn output_bound(mut self, bytes: usize) -> Self {
         self.limits.output_bytes = bytes.max(1);
         self
     }
 
-    /// The largest input that a service may ask for with [`crate::Next::Read`]; 1 GiB and 64 KiB
-    /// by default. A connection that asks for more is closed.
+    /// Sets the largest input that a service may ask for with [`crate::Next::Read`]; 1 GiB and 64
+    /// KiB by default. A connection that asks for more is closed.
     pub fn input_bound(mut self, bytes: usize) -> Self {
         self.limits.input_bytes = bytes;
         self
     }
 
-    /// How many bytes of half-sent requests and unfetched answers all connections may hold
-    /// together; 2 GiB by default. A connection that finds them beyond it and holds more than
-    /// 64 KiB itself is closed.
+    /// Sets how many bytes of half-sent requests and unfetched answers all connections may hold
+    /// together; 2 GiB by default. Above this limit, a connection that holds more than 64 KiB
+    /// itself is closed.
     pub fn memory_bound(mut self, bytes: usize) -> Self {
         self.limits.held_bytes = bytes;
         self
     }
 
-    /// Starts the threads; from then on connections are accepted.
+    /// Starts the threads, which accept connections from then on.
     ///
     /// # Errors
     ///
-    /// When an address cannot be listened on, there may not be as many open files as connections,
-    /// or an io_uring was insisted on and is refused. Nothing is left behind then.
+    /// If the server cannot listen on an address, if the process may not have as many open files as
+    /// connections, or if an io_uring is required and the system refuses it. Nothing is left behind
+    /// then.
     pub fn start(self, service: impl Service) -> Result<Server> {
         Server::start(self, service)
     }

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
-/// Small pieces are collected in chunks of that many bytes.
+/// The size of the chunks in which small pieces are collected.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 /// The least number of bytes that a chunk has room for.
 const FIRST_BYTES: usize = 1024;
-/// A piece that is given away whole becomes a chunk of its own from that size on.
+/// The least size of a piece given away whole that becomes a chunk of its own.
 const OWN_BYTES: usize = 4 * 1024;
-/// Chunks that one call sends at most.
+/// The most chunks that one call sends.
 const SLICES: usize = 64;
 
-/// Where a service writes its answers.
+/// The answers to a client, written by a service and sent by its thread.
 ///
 /// ```text
 ///  first chunk            large value         last chunk
@@ -21,15 +21,15 @@ const SLICES: usize = 64;
 ///  └───────┴─────────┘   └───────────────┘   └─────────┴ ─ ─ ─ ┘
 /// ```
 ///
-/// Small answers are copied into a chunk. A large one is written straight to where it is sent
-/// from: by [`Output::room`], or as a `Vec` of its own by [`Output::push`].
+/// Small answers are copied into a chunk. A large one is not copied: the service writes it into a
+/// chunk through [`Output::room`], or hands over a `Vec` of its own by [`Output::push`].
 ///
-/// - **OUT-1** A chunk of which something was sent is not written to any more.
-/// - **OUT-2** `sealed` counts the bytes of all chunks but the last.
+/// - **OUT-1** Nothing is written to a chunk after a part of it was sent.
+/// - **OUT-2** `sealed` counts the bytes of all chunks except the last.
 #[derive(Debug)]
 pub struct Output {
     chunks: VecDeque<Vec<u8>>,
-    /// How much of the first chunk is sent.
+    /// The bytes of the first chunk that are sent.
     sent: usize,
     sealed: usize,
     bound: usize,
@@ -45,23 +45,25 @@ impl Output {
         }
     }
 
-    /// Bytes that wait to be sent.
+    /// Returns the number of bytes that wait to be sent.
     pub fn len(&self) -> usize {
         self.sealed + self.chunks.back().map_or(0, Vec::len) - self.sent
     }
 
-    /// Whether nothing waits to be sent.
+    /// Returns whether nothing waits to be sent.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Sets from how many bytes on it is full, and returns the earlier number.
+    /// Sets the number of waiting bytes from which on the output is full. Returns the earlier
+    /// number.
     pub(crate) fn bind(&mut self, bound: usize) -> usize {
         std::mem::replace(&mut self.bound, bound)
     }
 
-    /// Returns whether the service should stop, as much waits, and say [`crate::Next::Again`]. More
-    /// can be written anyway, so that an answer once begun is brought to its end.
+    /// Returns whether so much waits that the service should stop and return
+    /// [`crate::Next::Again`]. Writing is possible anyway, so that a service can complete an
+    /// answer.
     pub fn is_full(&self) -> bool {
         self.len() >= self.bound
     }
@@ -71,15 +73,16 @@ impl Output {
         self.room(bytes.len()).extend_from_slice(bytes);
     }
 
-    /// A buffer to append `size` bytes to, or a few more or fewer. What is in it already are
-    /// answers that are not sent yet.
+    /// Returns a buffer to append about `size` bytes to. It may already hold answers that are not
+    /// sent yet.
     pub fn room(&mut self, size: usize) -> &mut Vec<u8> {
         if !self.tail_takes(size) {
             self.seal(Vec::new());
         }
         let tail = self.chunks.back_mut().expect("a tail was just made");
         if tail.capacity() - tail.len() < size {
-            // By doubling, but not beyond a chunk: a larger one is not kept for the next answers.
+            // Doubles the buffer up to the size of a chunk: a larger one is not kept for the next
+            // answers.
             let capacity = (2 * tail.capacity()).clamp(FIRST_BYTES, CHUNK_BYTES);
             let capacity = capacity.max(tail.len() + size);
             tail.reserve_exact(capacity - tail.len());
@@ -87,7 +90,7 @@ impl Output {
         tail
     }
 
-    /// Appends `bytes` without copying them, unless they are few.
+    /// Appends `bytes`; copies them only if they are few.
     pub fn push(&mut self, bytes: Vec<u8>) {
         if bytes.len() < OWN_BYTES {
             self.extend(&bytes);
@@ -109,8 +112,8 @@ impl Output {
         self.chunks.push_back(chunk);
     }
 
-    /// Calls `send` with what is to be sent, as far as one call takes it; it returns how much it
-    /// sent.
+    /// Calls `send` with as much of the waiting answers as one call takes. `send` returns how many
+    /// bytes it sent.
     pub(crate) fn send_by(
         &mut self,
         send: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
@@ -133,7 +136,7 @@ impl Output {
         Ok(size)
     }
 
-    /// What is to be sent, if it is in one piece.
+    /// Returns the waiting answers if they are in one piece.
     pub(crate) fn piece(&self) -> Option<&[u8]> {
         let only = self.chunks.front().filter(|_| self.chunks.len() == 1)?;
         Some(&only[self.sent..])
@@ -152,7 +155,7 @@ impl Output {
         }
     }
 
-    /// Keeps one chunk of the usual size, for the next answers.
+    /// Empties the output and keeps one chunk of the usual size for the next answers.
     fn restart(&mut self) {
         self.sent = 0;
         self.chunks.truncate(1);
@@ -162,19 +165,19 @@ impl Output {
         }
     }
 
-    /// Forgets what waits.
+    /// Drops all waiting answers.
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         self.sent = 0;
         self.sealed = 0;
     }
 
-    /// Bytes of memory that it takes.
+    /// Returns the bytes of memory that the output takes.
     pub(crate) fn capacity(&self) -> usize {
         self.chunks.iter().map(Vec::capacity).sum()
     }
 
-    /// Gives back memory that is not needed to hold what waits.
+    /// Frees memory that the waiting answers do not need.
     pub(crate) fn shrink(&mut self) {
         if self.is_empty() {
             self.chunks = VecDeque::new();

@@ -25,10 +25,10 @@ use rustix::net::{
 /// Requests that come at once are left if they have no more bytes: to answer more takes so long
 /// that the wake-up is a small part.
 const SMALL_BYTES: usize = 4 * 1024;
-/// All that is left in a socket has no more bytes than this and one read.
+/// The most bytes that are left in a socket, beyond those of one read.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// The requests that were read of a Unix socket and are still in it.
+/// The requests of a Unix socket that were read and are still in it.
 #[derive(Debug)]
 pub(crate) struct Peek {
     bytes: usize,
@@ -48,8 +48,9 @@ impl Peek {
         })
     }
 
-    /// Appends what has come to `bytes`, as far as its capacity goes; with `peeks`, leaves it in
-    /// the socket if it is small. Returns how much that was, and whether there may be more.
+    /// Appends the bytes that have come to `bytes`, as far as its capacity allows. With `peeks`, a
+    /// small number of bytes also stays in the socket. Returns how many came, and whether there may
+    /// be more.
     pub(crate) fn receive(
         &mut self,
         socket: impl AsFd,
@@ -75,8 +76,8 @@ impl Peek {
         Ok((size, filled == offered))
     }
 
-    /// Drops what was read before from the last `size` bytes, which were just taken out. Returns
-    /// how much is new.
+    /// Drops bytes that an earlier peek returned from the last `size` bytes, which were just taken
+    /// out. Returns how many bytes are new.
     fn drop_known(&mut self, bytes: &mut Vec<u8>, size: usize) -> Result<usize, Errno> {
         let known = self.bytes.min(size);
         let start = bytes.len() - size;
@@ -88,11 +89,12 @@ impl Peek {
         Ok(size - known)
     }
 
-    /// Takes out what was left.
+    /// Takes the peeked bytes out of the socket.
     ///
     /// # Errors
     ///
-    /// When it is not there any more, which should not happen; never that it would block.
+    /// If the bytes are not there any more, which should not happen. Never because the call would
+    /// block.
     pub(crate) fn take_out(&mut self, socket: impl AsFd) -> Result<(), Errno> {
         let mut room = [const { MaybeUninit::uninit() }; MOST_BYTES];
         while self.bytes > 0 {
@@ -108,7 +110,8 @@ impl Peek {
     }
 }
 
-/// Whether the system respects the offset: some accept it and show the same bytes again.
+/// Returns whether the system respects the offset: some systems accept it and return the same bytes
+/// again.
 fn is_supported() -> Result<bool, Errno> {
     let none = SocketFlags::empty();
     let (client, socket) = socketpair(AddressFamily::UNIX, SocketType::STREAM, none, None)?;
@@ -159,7 +162,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::{Duration, Instant};
 
-    /// `None` if the system has no such offset.
+    /// Returns `None` if the system has no such offset.
     fn pair() -> Option<(UnixStream, UnixStream, Peek)> {
         let (client, socket) = UnixStream::pair().expect("a pair");
         socket.set_nonblocking(true).expect("set");
@@ -180,7 +183,7 @@ mod tests {
         Ok(bytes.split_off(6))
     }
 
-    /// How many bytes are in the socket.
+    /// Returns how many bytes are in the socket.
     fn bytes_in(socket: &UnixStream) -> u64 {
         rustix::io::ioctl_fionread(socket).expect("a socket")
     }
@@ -339,7 +342,7 @@ mod tests {
         assert!(Peek::of(TcpStream::connect(address).expect("connects")).is_none());
     }
 
-    /// Whether a thread sleeps, and how often it went to sleep.
+    /// Returns whether a thread sleeps, and how often it went to sleep.
     fn sleeps(thread: &Path) -> (bool, u64) {
         let status = fs::read_to_string(Path::new("/proc").join(thread).join("status"));
         let status = status.expect("a thread of ours");

@@ -1,4 +1,4 @@
-//! Waiting for events: an epoll, and the words that wake one up from another thread.
+//! Waiting for events: an epoll, and mailboxes, whose messages wake a thread up.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,14 +9,14 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::{self, Errno};
 
-/// Events that one look brings at most.
+/// The most events that one wait returns.
 const EVENTS: usize = 256;
 
-/// An epoll, level-triggered: what is not dealt with is reported again.
+/// An epoll, level-triggered: an event that is not dealt with is reported again.
 #[derive(Debug)]
 pub(crate) struct Poll {
     epoll: OwnedFd,
-    /// Tokens and flags that the last wait brought.
+    /// The tokens and flags of the events that the last wait returned.
     events: Vec<(u64, EventFlags)>,
 }
 
@@ -45,7 +45,7 @@ impl Poll {
         epoll::delete(&self.epoll, source)
     }
 
-    /// Waits for events, at most so long, and returns whether there are any.
+    /// Waits for events, for at most `timeout`, and returns whether there are any.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> bool {
         self.events.clear();
         let timeout = timeout.map(|time| Timespec {
@@ -64,50 +64,54 @@ impl Poll {
         !self.events.is_empty()
     }
 
-    /// How many events the last wait brought.
+    /// Returns the number of events of the last wait.
     pub(crate) fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// Token and flags of one of them.
+    /// Returns the token and the flags of an event of the last wait.
     pub(crate) fn event(&self, number: usize) -> (u64, EventFlags) {
         self.events[number]
     }
 }
 
-/// Messages for a thread, which wake it up.
+/// The messages for a thread. The first of them wakes it up through an eventfd.
 #[derive(Debug)]
-pub(crate) struct Post<M> {
+pub(crate) struct Mailbox<M> {
     messages: Mutex<Vec<M>>,
-    bell: OwnedFd,
+    eventfd: OwnedFd,
 }
 
-impl<M> Post<M> {
+impl<M> Mailbox<M> {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             messages: Mutex::new(Vec::new()),
-            bell: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            eventfd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         })
     }
 
-    /// What the thread's epoll watches for reading.
-    pub(crate) fn bell(&self) -> &OwnedFd {
-        &self.bell
+    /// Returns the eventfd, which the thread's epoll watches for reading.
+    pub(crate) fn eventfd(&self) -> &OwnedFd {
+        &self.eventfd
     }
 
     pub(crate) fn push(&self, message: M) {
         let mut messages = self.lock();
         messages.push(message);
         if messages.len() == 1 {
-            // Fails only if 2^64 messages were not looked at.
-            let _ = io::write(&self.bell, &1_u64.to_ne_bytes());
+            // Fails only if 2^64 messages were not taken.
+            let _ = io::write(&self.eventfd, &1_u64.to_ne_bytes());
         }
     }
 
-    /// All messages. The bell is stilled first: who comes later rings it again.
+    /// Takes all messages.
+    ///
+    /// The eventfd is reset before the messages are taken, so that no wake-up is lost: a message
+    /// that comes in between is taken now and wakes the thread once too often, and one that comes
+    /// later sets the eventfd again.
     pub(crate) fn take(&self) -> Vec<M> {
-        // Fails if the bell was not rung, which is as well.
-        let _ = io::read(&self.bell, &mut [0; 8]);
+        // Fails if the eventfd is not set, which does no harm.
+        let _ = io::read(&self.eventfd, &mut [0; 8]);
         std::mem::take(&mut *self.lock())
     }
 
@@ -122,16 +126,17 @@ mod tests {
 
     #[test]
     fn a_message_wakes_and_is_reported_once() {
-        let post = Post::new().expect("an eventfd");
+        let mailbox = Mailbox::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
-        poll.add(post.bell(), 9, EventFlags::IN).expect("added");
+        poll.add(mailbox.eventfd(), 9, EventFlags::IN)
+            .expect("added");
         assert!(!poll.wait(Some(Duration::ZERO)));
-        post.push('a');
-        post.push('b');
+        mailbox.push('a');
+        mailbox.push('b');
         assert!(poll.wait(None));
         assert_eq!(poll.event(0), (9, EventFlags::IN));
         assert_eq!(poll.events(), 1);
-        assert_eq!(post.take(), ['a', 'b']);
+        assert_eq!(mailbox.take(), ['a', 'b']);
         assert!(!poll.wait(Some(Duration::from_millis(1))));
     }
 }

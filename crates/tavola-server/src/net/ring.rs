@@ -1,4 +1,4 @@
-//! An io_uring, by which the answers of several connections go out by one system call.
+//! An io_uring that sends the answers of several connections by one system call.
 //!
 //! When clients share the CPU, the kernel may run a client at each call that wakes it, before the
 //! next connection is answered: the client sends one request, sleeps again, and is woken for the
@@ -17,17 +17,17 @@ use rustix::net::SendFlags;
 /// The most answers that one call sends.
 pub(crate) const SENDS: usize = 32;
 
-/// Bytes for a connection.
+/// Bytes to send to a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Send<'a> {
     pub(crate) socket: BorrowedFd<'a>,
     pub(crate) bytes: &'a [u8],
 }
 
-/// How much of it a socket took at once.
+/// The number of bytes that a socket took at once, or its error.
 pub(crate) type Sent = Result<usize, Errno>;
 
-/// A ring of a thread.
+/// The io_uring of a thread.
 pub(crate) struct Ring(IoUring);
 
 impl Ring {
@@ -35,18 +35,18 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// Before Linux 5.18, and when the system refuses io_uring to programs.
+    /// If the kernel is older than Linux 5.18, or the system refuses io_uring to programs.
     pub(crate) fn new() -> io::Result<Self> {
-        // A send that fails does not hold up those behind it.
+        // A send that fails does not stop those after it.
         let ring = IoUring::builder().setup_submit_all().build(SENDS as u32)?;
         Ok(Self(ring))
     }
 
-    /// Sends each as far as its socket takes it now; at most `SENDS` of them.
+    /// Sends as much of each as its socket takes now. There may be at most `SENDS`.
     ///
     /// # Errors
     ///
-    /// When nothing was sent. The ring cannot be used any more then.
+    /// If nothing was sent. The ring cannot be used after that.
     pub(crate) fn send(&mut self, sends: &[Send<'_>]) -> io::Result<[Sent; SENDS]> {
         let flags = (SendFlags::NOSIGNAL | SendFlags::DONTWAIT).bits() as i32;
         for (number, send) in sends.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Ring {
                     if self.0.submission().len() == sends.len() {
                         return Err(error);
                     }
-                    // Some are under way, which lasts as long as copying them takes (RING-1).
+                    // Some sends are under way, and end as soon as their bytes are copied (RING-1).
                     std::thread::yield_now();
                 }
                 _ => {}

@@ -29,7 +29,7 @@ pub struct Server {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// How a drain went.
+/// The result of a drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// Whether each connection was closed with all it had asked for answered. If not, the time was
@@ -131,29 +131,30 @@ impl Server {
         Ok(())
     }
 
-    /// What is listened on, in the order of [`Options::listen`], with the ports really bound.
+    /// Returns the addresses that the server listens on, in the order of [`Options::listen`], with
+    /// the ports that were bound.
     pub fn addresses(&self) -> &[Address] {
         &self.shared.setup.addresses
     }
 
-    /// Reads the counters, also when this handle is elsewhere.
+    /// Returns a value that reads the counters, even after this handle is moved elsewhere.
     pub fn meter(&self) -> Meter {
         Meter {
             shared: Arc::clone(&self.shared),
         }
     }
 
-    /// The counters of all threads.
+    /// Returns the counters of all threads.
     pub fn counters(&self) -> Counters {
         self.meter().sum()
     }
 
-    /// The listening sockets, in the order of [`Server::addresses`], for a process that is to
-    /// take over.
+    /// Copies the listening sockets, in the order of [`Server::addresses`], for a process that is
+    /// to take over.
     ///
     /// # Errors
     ///
-    /// When no more files may be open.
+    /// If no more files may be open.
     pub fn sockets(&self) -> Result<Vec<OwnedFd>> {
         let copies = self.sockets.iter().map(OwnedFd::try_clone);
         let copies = copies.collect::<Result<_, _>>();
@@ -163,9 +164,9 @@ impl Server {
         })
     }
 
-    /// Another process has taken over with the [`Server::sockets`]. From then on this server leaves
-    /// the files of Unix sockets where they are when it ends, and a drain leaves those who wait in
-    /// the kernel's queues to the other process.
+    /// Notes that another process has taken over with the [`Server::sockets`]. From then on this
+    /// server leaves the files of Unix sockets in place when it ends, and a drain leaves the
+    /// connections in the kernel's queues to the other process.
     pub fn hand_over(&mut self) {
         self.handed_over = true;
         for file in self.files.drain(..) {
@@ -173,16 +174,17 @@ impl Server {
         }
     }
 
-    /// Ends in good order: accepts no more connections, answers what clients have asked, and closes
-    /// each connection when that is done; what is open after `within` is closed anyway.
+    /// Shuts down gracefully: accepts no more connections, answers what clients have asked, and
+    /// closes each connection when that is done. Connections that are still open after `within` are
+    /// closed then.
     ///
-    /// A connection with half a request may send the rest in that time. Those who wait in the
-    /// kernel's queues are served first, unless the sockets were handed over.
+    /// A connection with half a request may send the rest in that time. Connections in the kernel's
+    /// queues are served first, unless the sockets were handed over.
     pub fn drain(mut self, within: Duration) -> Drained {
         let until = Instant::now() + within;
         self.end_acceptor(!self.handed_over);
-        for place in &self.shared.threads {
-            place.post.push(Message::Drain(until));
+        for thread in &self.shared.threads {
+            thread.mailbox.push(Message::Drain(until));
         }
         let mut complete = true;
         for thread in std::mem::take(&mut self.threads) {
@@ -202,16 +204,17 @@ impl Server {
 
     fn end(&mut self) {
         self.end_acceptor(false);
-        for place in &self.shared.threads {
-            place.post.push(Message::Stop);
+        for thread in &self.shared.threads {
+            thread.mailbox.push(Message::Stop);
         }
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so, and has nothing to close any more.
+            // A thread that panicked has printed why, and has nothing to close any more.
             let _ = thread.join();
         }
     }
 
-    /// Nothing is listened on after that, unless by a process that took over.
+    /// Ends the acceptor and closes the listening sockets. A process that took over still listens
+    /// on its copies.
     fn end_acceptor(&mut self, accept_queued: bool) {
         if let Some(thread) = self.acceptor.take() {
             let end = AcceptorMessage::End { accept_queued };
@@ -229,8 +232,8 @@ impl Drop for Server {
     }
 }
 
-/// The ring of the thread that calls: anyone who makes one is interrupted by the kernel when it
-/// goes, be it amid a call of its own.
+/// Makes the io_uring for the calling thread. The thread that uses a ring has to make it: when a
+/// ring goes, the kernel interrupts the thread that made it, even in a system call of its own.
 fn ring(io: Io) -> Result<Option<Ring>> {
     match io {
         Io::Auto => Ok(Ring::new().ok()),

@@ -1,4 +1,4 @@
-//! What is served: the traits that a protocol implements.
+//! What a server serves: the traits that a protocol implements.
 //!
 //! A [`Service`] makes one [`Worker`] for each thread; a worker is used by its thread alone, so it
 //! may hold buffers and needs no locks. For each connection it opens a session.
@@ -15,7 +15,7 @@ use crate::net::thread::Token;
 
 /// Makes the workers of a server.
 pub trait Service: Send + 'static {
-    /// What serves the connections of one thread.
+    /// The type that serves the connections of one thread.
     type Worker: Worker;
 
     /// Makes the worker of a thread; called on that thread, before its first connection.
@@ -28,44 +28,45 @@ pub trait Service: Send + 'static {
 ///
 /// A panic in `open` or `serve` ends that connection and no other; the session is dropped.
 pub trait Worker {
-    /// What is known of one connection.
+    /// The state of one connection.
     type Session;
 
-    /// A connection has come.
+    /// Opens a session for a new connection.
     fn open(&mut self, peer: &Peer) -> Self::Session;
 
-    /// Serves what has arrived: as many whole requests as `input` holds, answers into `output`.
+    /// Serves the requests that have arrived: reads as many whole requests as `input` holds, and
+    /// writes the answers into `output`.
     ///
-    /// Called once when something arrives, with all of it. What is not consumed comes again, with
-    /// more behind it. To be fair to others, stop after some requests, and when
+    /// Called once when bytes arrive, with all of them. Bytes that are not consumed come again,
+    /// with more after them. To be fair to other connections, stop after some requests, and if
     /// [`Output::is_full`], with [`Next::Again`].
     ///
-    /// After `Again` or [`Waker::wake`] it is called without new input, which may be empty then,
-    /// or shorter than was asked for.
+    /// After `Again` or [`Waker::wake`] this is called without new input. The input may be empty
+    /// then, or shorter than was asked for.
     fn serve(&mut self, session: &mut Self::Session, input: &[u8], output: &mut Output) -> Served;
 
-    /// The connection is gone, for whatever reason but a panic.
+    /// Closes the session of a connection that is gone. Not called after a panic of the service.
     fn close(&mut self, session: Self::Session, gone: Gone) {
         let _ = gone;
         drop(session);
     }
 }
 
-/// Why a connection is gone.
+/// The reason why a connection is gone.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// As it should: the client closed its side, or the service closed and the client knows.
+    /// The client closed its side, or the service closed and the client knows.
     Done,
-    /// The system says that the client is gone.
+    /// The system reported that the client is gone.
     Lost,
-    /// It was not agreed by TLS how to talk, in time.
+    /// The TLS handshake failed or took too long.
     Handshake,
-    /// Nothing went either way for too long.
+    /// No byte was received or sent for too long.
     Idle,
-    /// The service wanted no more of what came.
+    /// The client sent more than the service accepts.
     Overlong,
-    /// All together hold too much memory, this one much of it.
+    /// All connections together held too much memory, this one much of it.
     Memory,
     /// The time of a drain was over.
     CutOff,
@@ -73,41 +74,44 @@ pub enum Gone {
     Panic,
 }
 
-/// What [`Worker::serve`] did.
+/// The result of [`Worker::serve`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// How many bytes of the input it is done with.
+    /// The number of input bytes that are consumed.
     pub consumed: usize,
-    /// What is to happen now.
+    /// What the server does next.
     pub next: Next,
 }
 
-/// What is to happen after a call of [`Worker::serve`].
+/// What the server does after a call of [`Worker::serve`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Wait for input.
     Read {
-        /// The next call makes sense when the input, with what was not consumed, has that many
-        /// bytes; 0 when any byte helps. A large value is collected without a call in between.
-        /// Without it, at most 64 KiB are kept: a longer line ends the connection.
+        /// The next call makes sense when the input, with the bytes that were not consumed, has
+        /// this many bytes; 0 if any byte helps. A large value is collected without a call in
+        /// between. Without it, at most 64 KiB are kept: a longer line ends the connection.
         at_least: usize,
     },
-    /// Call again without new input, when the output has room; others have their turn before,
-    /// unless the output was said to be full early, so that the first answers go out.
+    /// Call again without new input, when the output has room. Other connections have their turn
+    /// before, unless the output was full early so that the first answers are sent.
     Again,
-    /// Close the connection when the output is sent; what else the client sends is thrown away.
+    /// Close the connection when the output is sent. Anything else that the client sends is
+    /// dropped.
     Close,
-    /// The same after a time, until which nothing is read and nothing of the output is sent.
+    /// Close the connection after a time, in which nothing is read and nothing of the output is
+    /// sent.
     CloseAfter(Duration),
 }
 
 impl Served {
-    /// Everything was served.
+    /// Returns that all of `input` was served.
     pub fn all(input: &[u8]) -> Self {
         Self::some(input.len())
     }
 
-    /// That many bytes were served; any more may make the next request whole.
+    /// Returns that `consumed` bytes were served, and that any more bytes may complete the next
+    /// request.
     pub fn some(consumed: usize) -> Self {
         Self {
             consumed,
@@ -119,7 +123,7 @@ impl Served {
 /// A thread that serves, as its worker sees it.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    /// Counts from 0.
+    /// The number of the thread, from 0.
     pub index: usize,
     /// Reads the counters of the whole server.
     pub meter: Meter,
@@ -128,21 +132,20 @@ pub struct Thread {
 /// The other end of a connection.
 #[derive(Debug)]
 pub struct Peer {
-    /// Through which listener it came: its place among [`crate::Server::addresses`].
+    /// The number of the listener it came through: its index in [`crate::Server::addresses`].
     pub listener: usize,
-    /// From where; none over a Unix socket.
+    /// The address of the client; `None` over a Unix socket.
     pub address: Option<SocketAddr>,
-    /// The address of this machine that it came to; none over a Unix socket.
+    /// The address of this machine that it came to; `None` over a Unix socket.
     pub local: Option<SocketAddr>,
-    /// The number of its socket among the open files of this process. Another connection has it
-    /// after this one.
+    /// The file descriptor of its socket. Another connection may have it after this one.
     pub descriptor: i32,
     pub(crate) waker: Waker,
 }
 
 impl Peer {
-    /// Lets any thread have this connection served though nothing arrived: for what a client has
-    /// subscribed to.
+    /// Returns a value by which any thread can have this connection served although nothing
+    /// arrived, for events that a client has subscribed to.
     pub fn waker(&self) -> Waker {
         self.waker.clone()
     }
@@ -157,10 +160,10 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// Has the connection served soon. Nothing happens when it is gone.
+    /// Makes the thread serve the connection soon. Does nothing if the connection is gone.
     pub fn wake(&self) {
         self.shared.threads[self.thread]
-            .post
+            .mailbox
             .push(Message::Wake(self.token));
     }
 }

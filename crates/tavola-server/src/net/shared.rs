@@ -1,4 +1,4 @@
-//! What the threads of a server know of each other.
+//! What the threads of a server share.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -12,34 +12,34 @@ use rustix::io;
 
 use crate::net::counters::{Count, ThreadCounters};
 use crate::net::options::Setup;
-use crate::net::poll::Post;
+use crate::net::poll::Mailbox;
 use crate::net::thread::Token;
 
-/// One for all threads of a server.
+/// The state that all threads of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) setup: Setup,
-    pub(crate) threads: Box<[Place]>,
-    pub(crate) acceptor: Post<AcceptorMessage>,
-    /// Set by the acceptor when it waits for a connection to close.
+    pub(crate) threads: Box<[SharedThread]>,
+    pub(crate) acceptor: Mailbox<AcceptorMessage>,
+    /// Set by the acceptor while it waits for a connection to close.
     acceptor_waits: AtomicBool,
-    /// Bytes of memory that connections hold, of all threads.
+    /// The bytes of memory that the connections of all threads hold.
     held: Held,
-    /// Changed by the acceptor, as is the next.
+    /// Changed by the acceptor alone, as is `accept_stops`.
     pub(crate) rejected: Count,
     pub(crate) accept_stops: Count,
 }
 
-/// In cache lines of its own: threads change it, and read what is beside it all the time.
+/// A sum in cache lines of its own: all threads change it, and often read the fields beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Held(AtomicUsize);
 
-/// What one serving thread shares; in cache lines of its own.
+/// The part of the state that belongs to one serving thread, in cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Place {
-    pub(crate) post: Post<Message>,
+pub(crate) struct SharedThread {
+    pub(crate) mailbox: Mailbox<Message>,
     pub(crate) counters: ThreadCounters,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct Place {
 pub(crate) enum Message {
     /// Serve this connection.
     Connection(Arrival),
-    /// Serve the connection though nothing arrived.
+    /// Serve the connection although nothing arrived.
     Wake(Token),
-    /// Finish what was asked, by then.
+    /// Answer the requests that have come, until this time at the latest.
     Drain(Instant),
-    /// Close all.
+    /// Close all connections.
     Stop,
 }
 
@@ -69,25 +69,25 @@ pub(crate) struct Arrival {
 pub(crate) enum AcceptorMessage {
     /// A connection was closed.
     Closed,
-    /// End; before, accept those that are in the queue, if it says so.
+    /// Stop accepting.
     End {
-        /// Whether to.
+        /// Whether the connections in the queues of the kernel are accepted before.
         accept_queued: bool,
     },
 }
 
 impl Shared {
     pub(crate) fn new(threads: usize, setup: Setup) -> io::Result<Self> {
-        let place = || {
-            Ok(Place {
-                post: Post::new()?,
+        let thread = || {
+            Ok(SharedThread {
+                mailbox: Mailbox::new()?,
                 counters: ThreadCounters::default(),
             })
         };
         Ok(Self {
             setup,
-            threads: (0..threads).map(|_| place()).collect::<io::Result<_>>()?,
-            acceptor: Post::new()?,
+            threads: (0..threads).map(|_| thread()).collect::<io::Result<_>>()?,
+            acceptor: Mailbox::new()?,
             acceptor_waits: AtomicBool::new(false),
             held: Held::default(),
             rejected: Count::default(),
@@ -95,49 +95,53 @@ impl Shared {
         })
     }
 
-    /// How many connections there are.
+    /// Counts the connections of all threads.
     pub(crate) fn connections(&self) -> usize {
         let threads = self.threads.iter();
         // Pairs with leave(): either the count is lower here, or the acceptor is seen to wait.
         threads
-            .map(|place| place.counters.connections.load(SeqCst))
+            .map(|thread| thread.counters.connections.load(SeqCst))
             .sum()
     }
 
-    /// The acceptor says whether it waits for [`Shared::leave`]; it looks at the count again after.
+    /// Notes whether the acceptor waits for [`Shared::leave`]. The acceptor has to count the
+    /// connections again after this call, because one may have closed just before it.
     pub(crate) fn await_leave(&self, waits: bool) {
         // Pairs with leave(), see there.
         self.acceptor_waits.store(waits, SeqCst);
     }
 
-    /// A connection holds so many bytes, and had so many before.
+    /// Notes that a connection holds `now` bytes of memory, and held `before` bytes until now.
     pub(crate) fn hold(&self, before: usize, now: usize) {
-        // Wraps where it becomes less. Orders nothing: who looks may be some bytes late.
+        // Wraps if the sum becomes less. Orders nothing: a reader may see a sum that is some bytes
+        // late.
         self.held.0.fetch_add(now.wrapping_sub(before), Relaxed);
     }
 
-    /// What all connections hold.
+    /// Returns the bytes of memory that all connections hold.
     pub(crate) fn held(&self) -> usize {
         // Pairs with nothing, see hold().
         self.held.0.load(Relaxed)
     }
 
-    /// Hands a connection to the thread that has the fewest, in turn among equals.
+    /// Hands a connection to the thread that has the fewest; threads with equally few get them in
+    /// turn.
     pub(crate) fn hand_on(&self, arrival: Arrival, turn: usize) {
         let count = self.threads.len();
         let order = (0..count).map(|step| &self.threads[(turn + step) % count]);
-        let place = order
-            .min_by_key(|place| place.counters.connections.load(SeqCst))
+        let thread = order
+            .min_by_key(|thread| thread.counters.connections.load(SeqCst))
             .expect("there is at least one thread");
         // Pairs with nothing: the acceptor reads what it wrote itself.
-        place.counters.connections.fetch_add(1, SeqCst);
-        place.post.push(Message::Connection(arrival));
+        thread.counters.connections.fetch_add(1, SeqCst);
+        thread.mailbox.push(Message::Connection(arrival));
     }
 
-    /// A thread has one connection fewer.
+    /// Notes that a thread has one connection fewer, and wakes the acceptor if it waits for that.
     pub(crate) fn leave(&self, thread: usize) {
-        // First the count, then the look at the flag; await_leave() and connections() do it the
-        // other way round, so that one of both sees the other.
+        // This changes the count before it reads the flag. The acceptor sets the flag in
+        // await_leave() before it counts in connections(). So at least one of the two sees what the
+        // other wrote.
         self.threads[thread]
             .counters
             .connections

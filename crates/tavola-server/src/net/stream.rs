@@ -1,4 +1,4 @@
-//! One connected socket: all that is read and written goes through here.
+//! One connected socket: all reads and writes of a connection are in this file.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,36 +19,36 @@ pub(crate) struct Stream {
     socket: OwnedFd,
     /// `None` without TLS.
     session: Option<Box<Session>>,
-    /// `None` if what is read is always taken out of the socket.
+    /// `None` if bytes are taken out of the socket as soon as they are read.
     peek: Option<Peek>,
 }
 
-/// What a read brought.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Received {
-    /// The number of bytes.
+    /// The number of bytes read.
     pub(crate) size: usize,
-    /// The bytes that went out of the socket for it: of TLS that may be any number more.
+    /// The bytes that were taken out of the socket; with TLS they are more than `size`.
     pub(crate) taken: usize,
-    /// Nothing is there any more. If it is by now, the epoll reports it.
+    /// Whether the socket was empty after the read. The epoll reports bytes that come later.
     pub(crate) is_dry: bool,
-    /// Nothing more comes after these bytes; it is dry then as well.
+    /// Why no bytes come after these, if none do. The socket is dry then as well.
     pub(crate) end: Option<End>,
 }
 
-/// Why nothing more comes.
+/// The reason why no more bytes come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The client sends no more.
     Finished,
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "only TLS has it"))]
-    /// It does not keep to TLS, or is not let in. It has got an alert, or gets it when the rest is
-    /// sent.
+    /// The client broke the TLS protocol, or is not let in. It has got an alert, or gets it when
+    /// the rest is sent.
     Broken,
 }
 
 impl Stream {
-    /// A connection that begins, by TLS or as it is.
+    /// Begins a connection, with TLS if `tls` is given.
     pub(crate) fn new(socket: OwnedFd, tls: Option<&Tls>) -> io::Result<Self> {
         let session = tls.map(Session::new).transpose()?;
         let peek = session.is_none().then(|| Peek::of(&socket)).flatten();
@@ -59,8 +59,8 @@ impl Stream {
         })
     }
 
-    /// Appends what has come to `bytes`, as far as its capacity goes, or a little more. With
-    /// `peeks` it may stay in a Unix socket until [`Stream::take_out`].
+    /// Appends the bytes that have come to `bytes`, as far as its capacity allows, or a little
+    /// more. With `peeks` they may also stay in a Unix socket until [`Stream::take_out`].
     pub(crate) fn receive(&mut self, bytes: &mut Vec<u8>, peeks: bool) -> io::Result<Received> {
         if let Some(session) = &mut self.session {
             return session.receive(&self.socket, bytes);
@@ -91,7 +91,7 @@ impl Stream {
         })
     }
 
-    /// Takes out what was peeked at, before an event of the socket is waited for.
+    /// Takes peeked bytes out of the socket. Called before the thread waits for an event of it.
     pub(crate) fn take_out(&mut self) -> io::Result<()> {
         if let Some(peek) = &mut self.peek {
             peek.take_out(&self.socket)?;
@@ -99,8 +99,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads what comes after the end, by no protocol, and returns how much, or `None` if nothing
-    /// more comes.
+    /// Reads and drops what comes after the end, by no protocol. Returns how many bytes that were,
+    /// or `None` if no more come.
     pub(crate) fn throw_away(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<usize>> {
         match recv(&self.socket, spare_capacity(bytes), RecvFlags::empty()) {
             Ok((_, 0)) => Ok(None),
@@ -110,7 +110,7 @@ impl Stream {
         }
     }
 
-    /// Sends what the socket takes now, and returns how much that was.
+    /// Sends as much as the socket takes now. Returns how many bytes left the output.
     pub(crate) fn send(&mut self, output: &mut Output) -> io::Result<usize> {
         if let Some(session) = &mut self.session {
             return session.send(&self.socket, output);
@@ -132,49 +132,50 @@ impl Stream {
         Ok(sum)
     }
 
-    /// Whether bytes go as they are, not by TLS.
+    /// Returns whether bytes are sent without TLS.
     pub(crate) fn is_plain(&self) -> bool {
         self.session.is_none()
     }
 
-    /// Whether something that left the output is not sent.
+    /// Returns whether bytes that left the output are not sent yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.session.as_ref().is_some_and(|one| one.is_pending())
     }
 
-    /// Whether client and server have not agreed yet how to talk.
+    /// Returns whether the TLS handshake is not complete yet.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.session
             .as_ref()
             .is_some_and(|one| one.is_handshaking())
     }
 
-    /// Whether it is a session of TLS that resumes no earlier one.
+    /// Returns whether there is a TLS session that did not resume an earlier one.
     pub(crate) fn is_new_session(&self) -> bool {
         self.session.as_ref().is_some_and(|one| one.is_new())
     }
 
-    /// Bytes of memory that it holds.
+    /// Returns the bytes of memory that the TLS session holds.
     pub(crate) fn holds(&self) -> usize {
         self.session.as_ref().map_or(0, |one| one.holds())
     }
 
-    /// Says by TLS that no more will come; it may be pending then.
+    /// Ends the TLS session; its last bytes may be pending afterwards.
     pub(crate) fn say_end(&mut self) {
         if let Some(session) = &mut self.session {
             session.finish(&self.socket);
         }
     }
 
-    /// Says to the client that no more will come. Closing alone would do so too, but throws away
-    /// what is on its way if the client has sent more than was read.
+    /// Closes the server's direction of the socket. Closing the whole socket would throw away
+    /// answers on their way if the client has sent more than was read.
     pub(crate) fn finish(&mut self) {
         // Fails when the client is gone, which the next read reports.
         let _ = shutdown(&self.socket, Shutdown::Write);
     }
 }
 
-/// Sends what the socket takes at once; 0: nothing now.
+/// Sends as much as the socket takes at once. Returns how many bytes that were, 0 if it takes none
+/// now.
 pub(crate) fn send_slices(socket: &OwnedFd, slices: &[IoSlice<'_>]) -> io::Result<usize> {
     let sent = match slices {
         // Most answers are in one piece, and the call for that is shorter.
@@ -187,7 +188,8 @@ pub(crate) fn send_slices(socket: &OwnedFd, slices: &[IoSlice<'_>]) -> io::Resul
     taken(sent)
 }
 
-/// What an answer of the system to a send means.
+/// Returns how many bytes a socket took, by the result of the system call. A socket that takes
+/// nothing now is not an error.
 pub(crate) fn taken(sent: Result<usize, Errno>) -> io::Result<usize> {
     match sent {
         Ok(size) => Ok(size),

@@ -6,7 +6,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `users` | names, passwords, the comparison that takes as long anyone who asks |
+//! | `users` | names and passwords, compared in a time that does not depend on where they differ |
 
 mod users;
 
@@ -26,13 +26,13 @@ pub use users::{BadUsers, Users};
 const MECHANISMS: &[u8] = b"PLAIN";
 /// The number of wrong passwords that end a connection.
 pub(super) const MOST_WRONG: u32 = 3;
-/// How long the answer to the last of them is kept back, so that guessing takes its time.
+/// How long the answer to the last of them is delayed, so that guessing takes its time.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
-/// What an answer takes at most.
+/// The most bytes of an answer.
 const ANSWER_BYTES: usize = 64;
 
-/// Has a decoder ask a new client for its password; `first` is the first byte that came, by which
-/// clients show their protocol where both are spoken.
+/// Makes a decoder ask a new client for its password. `first` is the first byte that came, by which
+/// clients show their protocol if both are spoken.
 pub(super) fn ask(decoder: &mut Decoder, first: u8) {
     match decoder.protocol() {
         Some(Protocol::Binary) => decoder.set_sasl(Sasl::Required),
@@ -116,8 +116,8 @@ fn write_reply(decoder: &mut Decoder, header: &Header, is_known: bool, output: &
     }
 }
 
-/// Name and password of the mechanism PLAIN (RFC 4616). Whom the client wants to act for, which
-/// comes first, means nothing here.
+/// Reads name and password of the mechanism PLAIN (RFC 4616). The user on whose behalf the client
+/// wants to act comes first and is ignored.
 fn plain(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut parts = data.splitn(3, |byte| *byte == 0).skip(1);
     Some((parts.next()?, parts.next()?))

@@ -4,10 +4,11 @@ use std::fmt;
 use std::hint::black_box;
 use std::sync::{PoisonError, RwLock};
 
-/// The most users there may be: each is looked at whenever one says who it is.
+/// The most users there may be: authentication compares with each of them.
 const MOST: usize = 1024;
 
-/// The users that may come, as lines `name:password`. The list may change while a server uses it.
+/// The users that may connect, from lines `name:password`. The list may change while a server uses
+/// it.
 pub struct Users(RwLock<Vec<User>>);
 
 struct User {
@@ -15,24 +16,24 @@ struct User {
     password: Vec<u8>,
 }
 
-/// Why lines are no names and passwords.
+/// The reason why a list of users is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadUsers {
-    /// There is no line.
+    /// There is no user.
     Empty,
-    /// There are too many.
+    /// There are too many users.
     TooMany,
     /// A line, counted from 1, is not `name:password`.
     Line(usize),
 }
 
 impl Users {
-    /// Reads lines `name:password`; the password is all behind the first colon. A name may have no
-    /// space, as clients of the text protocol send one behind it.
+    /// Reads lines `name:password`; the password is all that follows the first colon. A name may
+    /// have no space, because clients of the text protocol send one after it.
     ///
     /// # Errors
     ///
-    /// [`BadUsers`] when a line is not so, or there is none.
+    /// [`BadUsers`] if a line is invalid, or there is none.
     pub fn read(text: &[u8]) -> Result<Self, BadUsers> {
         Ok(Self(RwLock::new(parse(text)?)))
     }
@@ -41,15 +42,15 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// As [`Users::read`]; then all stays as it was.
+    /// As [`Users::read`]. The list is unchanged then.
     pub fn replace(&self, text: &[u8]) -> Result<(), BadUsers> {
         let users = parse(text)?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = users;
         Ok(())
     }
 
-    /// Whether there is a user of this name and password. How long that takes depends on what is
-    /// asked and on how many users there are, not on who they are.
+    /// Returns whether there is a user of this name and password. The time that this takes depends
+    /// on the lengths given and on the number of users, not on how much of a password is right.
     pub fn know(&self, name: &[u8], password: &[u8]) -> bool {
         let users = self.0.read().unwrap_or_else(PoisonError::into_inner);
         users.iter().fold(false, |found, user| {
@@ -90,7 +91,7 @@ fn parse(text: &[u8]) -> Result<Vec<User>, BadUsers> {
     }
 }
 
-/// Goes over all that was given, wherever the first difference is. `known` is not empty.
+/// Compares all bytes of `given`, wherever the first difference is. `known` is not empty.
 fn is_same(given: &[u8], known: &[u8]) -> bool {
     let mut differ = given.len() ^ known.len();
     for (at, byte) in given.iter().enumerate() {

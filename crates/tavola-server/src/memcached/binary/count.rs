@@ -8,7 +8,7 @@ use crate::memcached::exptime;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-/// The expiry time that says that nothing is to be made.
+/// The expiry time that forbids making a missing number.
 const MAKE_NOTHING: u32 = u32::MAX;
 
 pub(super) fn carry_out(

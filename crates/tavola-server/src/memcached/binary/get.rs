@@ -33,7 +33,7 @@ pub(super) fn get(
     work.give_back(value);
 }
 
-/// What is beside the value, and its unique number.
+/// Reads a key. Returns the attributes of its item, and its unique number.
 fn read(work: &Work, asked: &Get<'_>, value: &mut Vec<u8>) -> Result<Option<(Attributes, u64)>> {
     let (found, hit, miss) = match asked.touch {
         None => (

@@ -7,7 +7,7 @@ use crate::memcached::exptime;
 use crate::memcached::items::{self, Deleted};
 use crate::memcached::work::Work;
 
-/// `cas` is the unique number that the item must have; any for 0.
+/// Deletes a key. `cas` is the unique number that its item must have; 0 allows any.
 pub(super) fn delete(work: &Work, key: &[u8], cas: u64) -> Result<u64, Failure> {
     let deleted = if cas == 0 {
         items::delete(work, key, "delete")?

@@ -1,6 +1,6 @@
-//! The binary requests: what the table is asked, and what the client gets. One file a group.
+//! The binary requests: the operations on the table and the answers. One file a group.
 //!
-//! A quiet request is answered where it failed; a quiet get where it found something.
+//! A quiet request is answered only if it failed; a quiet get only if it found something.
 
 mod count;
 mod get;
@@ -15,7 +15,7 @@ use super::VERSION;
 use super::work::{After, Work};
 use crate::net::Output;
 
-/// What an answer takes at most beside a key and a value.
+/// The most bytes of an answer beside a key and a value.
 const ANSWER_BYTES: usize = 64;
 
 /// Carries out a request.
@@ -52,7 +52,7 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
     After::NextRequest
 }
 
-/// Why a request was not carried out.
+/// The reason why a request was not carried out.
 enum Failure {
     Status(Status),
     Table(Error),
@@ -64,7 +64,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Writes that it succeeded and its unique number, unless the client wants only failures.
+/// Writes an answer of success with the unique number, unless the client wants only failures.
 fn write_reply(output: &mut Output, header: &Header, quiet: bool, done: Result<u64, Failure>) {
     match done {
         Ok(_) if quiet => {}

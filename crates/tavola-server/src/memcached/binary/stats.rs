@@ -24,13 +24,13 @@ pub(super) fn carry_out(work: &Work, header: &Header, topic: &[u8], output: &mut
             report("sizes_status", &"disabled");
             Ok(())
         }
-        // Whatever follows these words, as in memcached.
+        // Words may follow these, as in memcached.
         topic if topic.starts_with(b"settings") => stats::settings(work, &mut report),
         topic if topic.starts_with(b"reset") => {
             stats::reset(work);
             Ok(())
         }
-        // Prefixes are of keys: a client that may not list keys gets none.
+        // Prefixes are parts of keys: a client that may not list keys gets none.
         topic if topic.starts_with(b"detail") && !work.shared.rules.dumps => {
             return refuse(output, header, Status::NotFound);
         }

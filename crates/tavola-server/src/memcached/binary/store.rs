@@ -5,10 +5,10 @@ use tavola_proto::binary::{self, Status, StoreVerb};
 
 use super::Failure;
 use crate::memcached::exptime;
-use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Store, StoreOutcome, Verb, store};
 use crate::memcached::work::Work;
 
-/// The unique number of what was stored, where it is wanted.
+/// Stores a value. Returns its unique number if the answer has one.
 pub(super) fn carry_out(work: &Work, asked: &binary::Store<'_>) -> Result<u64, Failure> {
     let cas = (asked.cas != 0).then_some(asked.cas);
     let join = Join { cas, makes: false };
@@ -34,10 +34,10 @@ pub(super) fn carry_out(work: &Work, asked: &binary::Store<'_>) -> Result<u64, F
         },
     )?;
     Err(Failure::Status(match stored {
-        Outcome::Done { cas, .. } => return Ok(cas),
-        Outcome::Exists => Status::Exists,
-        Outcome::NotFound => Status::NotFound,
-        Outcome::NotStored => match verb {
+        StoreOutcome::Done { cas, .. } => return Ok(cas),
+        StoreOutcome::Exists => Status::Exists,
+        StoreOutcome::NotFound => Status::NotFound,
+        StoreOutcome::NotStored => match verb {
             Verb::Add => Status::Exists,
             Verb::Replace => Status::NotFound,
             _ => Status::NotStored,

@@ -11,7 +11,7 @@ use crate::memcached::failure;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-/// What memcached says where there is no room for a number that was missing.
+/// The answer of memcached if there is no room for a number that was missing.
 const NO_NEW: &[u8] = b"SERVER_ERROR Out of memory allocating new item\r\n";
 
 pub(super) fn carry_out(
@@ -76,8 +76,8 @@ pub(super) fn carry_out(
     }
 }
 
-/// Gives the item the time of `T`, and says what `t` asks for. Flags work in their order: a number
-/// that was made has the time of `N` from there on, and before it none.
+/// Gives the item the time of `T`, and returns the time that `t` asks for. Flags work in their
+/// order: a number that was made has the time of `N` from that flag on, and no time before it.
 fn touch(work: &Work, item: &Item<'_>, key: &[u8], is_made: bool) -> Result<Option<u32>> {
     let flags = &item.flags;
     let mut now = is_made.then_some(Expiry::Never);

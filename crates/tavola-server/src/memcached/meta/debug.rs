@@ -1,4 +1,4 @@
-//! `me`: what the table knows of an item.
+//! `me`: facts about an item.
 
 use tavola::Result;
 use tavola_proto::meta::answer;

@@ -52,7 +52,7 @@ fn delete(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Status> {
     })
 }
 
-/// The item stays: without a value (`x`), or as a stale one (`I`).
+/// Keeps the item: without a value (`x`), or as a stale one (`I`).
 fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Result<Status> {
     work.deletes(key);
     work.log_lookup(key)?;
@@ -69,19 +69,19 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
         let how = how(work, flags, &details, token);
         if let Stored::Done(_) = work.table().store(key, value, &how)? {
             if flags.has(b'x') {
-                // To memcached this is a store, which looks up the key once more.
+                // Memcached takes this for a store, which looks up the key once more.
                 work.log_fetch(key, Some(size_bytes));
                 work.log_stored(key, || watch::Stored::by_command("set", how.attributes, 0));
             }
             break Status::Done;
         }
-        // It was changed in between.
+        // The item was changed in between.
     };
     match status {
         Status::Done if flags.has(b'I') => {}
         Status::Done => {
             work.count(Event::DeleteHit);
-            // Of the item without a value, which is what there is now.
+            // Watchers see the item without a value, which is there now.
             work.shared.watchers.deleted(key, "md", 0);
         }
         _ => work.count(Event::DeleteMiss),
@@ -89,8 +89,9 @@ fn change(work: &Work, flags: &Flags<'_>, key: &[u8], value: &mut Vec<u8>) -> Re
     Ok(status)
 }
 
-/// An item without a value is a new one with the old unique number. One that becomes stale stays
-/// as it is except that number, and somebody may be asked again to bring a new value.
+/// Returns how to store the item that is kept. An item without a value is a new one with the old
+/// unique number. An item that becomes stale keeps all except that number, and the next client may
+/// be asked for a new value.
 fn how(
     work: &Work,
     flags: &Flags<'_>,

@@ -16,7 +16,7 @@ use crate::memcached::tally::Event;
 use crate::memcached::work::Work;
 use crate::net::Output;
 
-/// An item with the facts that the answer may have.
+/// An item with the facts that the answer may contain.
 struct FoundItem {
     details: Details,
     cas: u64,
@@ -25,14 +25,14 @@ struct FoundItem {
     is_winner: bool,
 }
 
-/// What flags make of the time of an item. They work in their order.
+/// The time of an item as flags change it. They work in their order.
 #[derive(Clone, Copy)]
 struct Times {
-    /// What is left of it at last.
+    /// The time that is left after all flags.
     expiry: Expiry,
-    /// What was left where `t` is.
+    /// The time that was left at the flag `t`.
     at_t: Expiry,
-    /// Whether less is left where `R` is than it says.
+    /// Whether the time left at the flag `R` is less than it asks for.
     is_short: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn carry_out(
     work.give_back(value);
 }
 
-/// Reads an item, or makes one where flags say so, and does to it what they say.
+/// Reads an item, or makes one if flags ask for that, and carries out the flags.
 fn read(
     work: &Work,
     item: &Item<'_>,
@@ -94,14 +94,14 @@ fn read(
         } else {
             let made = flags.vivify().map(|_| make(work, flags, key));
             match made.transpose() {
-                // Another made it in between.
+                // The item was made in between.
                 Ok(Some(None)) => continue,
                 Ok(Some(Some(found_item))) => {
                     work.fetched(key, None);
                     work.count(hit);
                     return Ok(Some(found_item));
                 }
-                // Nor is there one where there is no room for it.
+                // Without room an item is missing as well.
                 Ok(None) | Err(Error::Full { .. }) => {
                     work.fetched(key, None);
                     work.count(miss);
@@ -110,11 +110,11 @@ fn read(
                 Err(error) => return Err(error),
             }
         }
-        // It was changed or removed in between.
+        // The item was changed or removed in between.
     }
 }
 
-/// Reads an item, and gives it the time of `T`. Returns the time it had.
+/// Reads an item, and gives it the time of `T`. Returns the time that it had.
 fn read_item(
     work: &Work,
     flags: &Flags<'_>,
@@ -130,7 +130,7 @@ fn read_item(
     }
 }
 
-/// Notes what becomes of an existing item. Returns `None` if it was replaced meanwhile.
+/// Updates the marks of an existing item. Returns `None` if the item was replaced meanwhile.
 fn found(
     work: &Work,
     flags: &Flags<'_>,
@@ -141,7 +141,7 @@ fn found(
     let times = Times::of(flags, details.attributes.expiry, false);
     let is_free = details.marks & TOKEN_SENT == 0;
     let is_winner = is_free && (times.is_short || details.marks & STALE != 0);
-    // It costs a look at the whole value where there are no versions.
+    // Without versions the unique number costs a read of the whole value.
     let with_cas = is_winner || flags.has(b'c') || flags.compare().is_some();
     let cas = if with_cas {
         work.cas_of(&details, value)?
@@ -154,14 +154,14 @@ fn found(
         times,
         is_winner,
     };
-    // The client that let it expire is the last one that gets it.
+    // A client that makes an item expire at once is the last one that gets it.
     if exptime::left_s(times.expiry) == Some(0) {
         return Ok(Some(found_item));
     }
     if is_winner {
         let here = Condition::Is(CasToken(cas));
         let had = work.table().mark(key, here, 0, TOKEN_SENT)?;
-        // There is one who wins.
+        // One client alone is asked for a new value.
         if had.is_none_or(|had| had & TOKEN_SENT != 0) {
             return Ok(None);
         }
@@ -172,7 +172,8 @@ fn found(
     Ok(Some(found_item))
 }
 
-/// Makes an item without a value, which the client is to bring. Returns `None` if it exists by now.
+/// Makes an item without a value, for which the client is to bring one. Returns `None` if the item
+/// exists by now.
 fn make(work: &Work, flags: &Flags<'_>, key: &[u8]) -> Result<Option<FoundItem>> {
     let times = Times::of(flags, Expiry::Never, true);
     let attributes = Attributes {

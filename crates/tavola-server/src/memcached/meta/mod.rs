@@ -1,11 +1,11 @@
-//! The meta commands: what they ask of the table and what they answer. One file a command.
+//! The meta commands: the operations on the table and the answers. One file a command.
 //!
-//! What they need to know of an item that is not its value, its flags or its time is in its
-//! marks (`marks`): whether it is stale, and who is to bring a new value; whether and when it was
-//! read; whether its key came as base64. Flags that ask for what a table has no room for are
-//! refused as memcached refuses a letter it does not know: without versions there is no unique
-//! number of the client's choice (`E`), none that is older than another (`I`), and no time of use
-//! (`h`, `l`); where items have a fixed length, no marks at all (`N`, `R` of `mg`).
+//! Facts about an item beside its value, flags and time are in its marks (`marks`): whether it is
+//! stale, and whether a client was asked for a new value; whether and when it was read; whether its
+//! key came as base64. A flag for which a table has no room is refused as memcached refuses a
+//! letter it does not know. Without versions these are a unique number of the client's choice
+//! (`E`), one that is older than another (`I`), and a time of use (`h`, `l`). If items have a fixed
+//! length, there are no marks at all (`N`, `R` of `mg`).
 
 mod count;
 mod debug;
@@ -20,9 +20,9 @@ use super::tally::Event;
 use super::work::{After, Work};
 use crate::net::Output;
 
-/// What an answer takes at most beside a value: a key as base64 and the other flags.
+/// The most bytes of an answer beside a value: a key as base64 and the other flags.
 const ANSWER_BYTES: usize = 1024;
-/// To flags that cannot be answered.
+/// The answer to flags that cannot be answered.
 const UNKNOWN_FLAG: &[u8] = b"CLIENT_ERROR invalid flag\r\n";
 
 /// Carries out a request.
@@ -55,7 +55,8 @@ pub(super) fn carry_out(work: &mut Work, request: &Request<'_>, output: &mut Out
     After::NextRequest
 }
 
-/// `E`, where a table can have it: the others it gives itself.
+/// Returns the unique number that the flag `E` gives, if the table can keep it. The table chooses
+/// others itself.
 fn version_of(flags: &Flags<'_>) -> Option<u64> {
     flags.new_cas().filter(|cas| !matches!(cas, 0 | &u64::MAX))
 }

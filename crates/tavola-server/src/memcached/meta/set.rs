@@ -8,7 +8,7 @@ use tavola_proto::meta::{Item, Mode, Request, Status};
 use super::{ANSWER_BYTES, version_of};
 use crate::memcached::exptime;
 use crate::memcached::failure;
-use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Store, StoreOutcome, Verb, store};
 use crate::memcached::work::Work;
 use crate::net::Output;
 
@@ -57,13 +57,13 @@ pub(super) fn carry_out(
         },
     );
     let (status, facts) = match stored {
-        Ok(Outcome::Done {
+        Ok(StoreOutcome::Done {
             cas, size_bytes, ..
         }) => (Status::Done, Stored { cas, size_bytes }),
         Ok(other) => {
             let status = match other {
-                Outcome::Exists => Status::Exists,
-                Outcome::NotFound => Status::NotFound,
+                StoreOutcome::Exists => Status::Exists,
+                StoreOutcome::NotFound => Status::NotFound,
                 _ => Status::NotStored,
             };
             let size_bytes = data.len();

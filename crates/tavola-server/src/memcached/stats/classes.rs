@@ -5,7 +5,7 @@ use tavola::Result;
 use super::Reporter;
 use crate::memcached::work::Work;
 
-/// What memcached counts of a class of items, and nobody here.
+/// The figures of a class of items that memcached counts and this server does not.
 const OF_ITEMS: [&str; 20] = [
     "evicted",
     "evicted_nonzero",
@@ -28,7 +28,7 @@ const OF_ITEMS: [&str; 20] = [
     "hits_to_cold",
     "hits_to_temp",
 ];
-/// The same of a class of blocks.
+/// The figures of a class of blocks that memcached counts and this server does not.
 const OF_SLABS: [&str; 9] = [
     "free_chunks_end",
     "get_hits",
@@ -41,7 +41,7 @@ const OF_SLABS: [&str; 9] = [
     "touch_hits",
 ];
 
-/// `stats items`. There is one order of items, which is reported as memcached's cold one.
+/// Reports `stats items`. All items are in one order, which is reported as memcached's cold one.
 pub(in crate::memcached) fn items(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     for class in &work.table().stats()?.classes {
         if class.used == 0 {
@@ -65,7 +65,7 @@ pub(in crate::memcached) fn items(work: &Work, report: &mut Reporter<'_>) -> Res
     Ok(())
 }
 
-/// `stats slabs`.
+/// Reports `stats slabs`.
 pub(in crate::memcached) fn slabs(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let stats = work.table().stats()?;
     for class in &stats.classes {

@@ -12,10 +12,10 @@ use crate::memcached::work::Work;
 
 /// The bytes of a page of the table.
 const PAGE_BYTES: u64 = 16 * 1024;
-/// Slots that a segment of the index has.
+/// The slots of a segment of the index.
 const SEGMENT_SLOTS: u64 = 256 * 7;
 
-/// All figures without a topic.
+/// Reports all figures without a topic.
 pub(in crate::memcached) fn general(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     let stats = work.table().stats()?;
     process(work, report);
@@ -35,7 +35,7 @@ fn process(work: &Work, report: &mut Reporter<'_>) {
     report("uptime", &work.shared.started.elapsed().as_secs());
     report("time", &now.map_or(0, |now| now.as_secs()));
     report("version", &VERSION);
-    // There is none; some tools want the line.
+    // There is no libevent, but some tools expect the line.
     report("libevent", &"none");
     report("pointer_size", &usize::BITS);
     report("rusage_user", &user);
@@ -60,7 +60,7 @@ fn process(work: &Work, report: &mut Reporter<'_>) {
     );
 }
 
-/// Seconds that this process had a processor, in its own code and in the system's.
+/// Returns the seconds that this process had a processor, in its own code and in the system's.
 fn processor_times() -> [String; 2] {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program, in brackets, may have any bytes in it.
@@ -126,7 +126,7 @@ fn transport(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
     report("hash_is_expanding", &0);
 }
 
-/// What memcached does for itself, of which little has a counterpart.
+/// Reports what memcached does for itself; little of that has a counterpart here.
 fn housekeeping(work: &Work, report: &mut Reporter<'_>) {
     let (crawler, watchers) = (&work.shared.crawler, &work.shared.watchers);
     zeros(
@@ -160,7 +160,7 @@ fn housekeeping(work: &Work, report: &mut Reporter<'_>) {
     zeros(report, &["unexpected_napi_ids", "round_robin_fallback"]);
 }
 
-/// Nothing where it is not spoken.
+/// Reports the figures of TLS, if the server speaks it.
 fn tls(work: &Work, report: &mut Reporter<'_>) {
     let Some(tls) = work.meter.setup().tls() else {
         return;
@@ -172,7 +172,7 @@ fn tls(work: &Work, report: &mut Reporter<'_>) {
     report("time_since_server_cert_refresh", &tls.age().as_secs());
 }
 
-/// Of the table, anyone who writes to it.
+/// Reports the figures of the table, which include changes by other processes.
 fn items(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
     report("bytes", &stats.payload_bytes);
     report("curr_items", &stats.keys);
@@ -198,7 +198,8 @@ fn items(work: &Work, stats: &Stats, report: &mut Reporter<'_>) {
     );
 }
 
-/// Of the file from which the table starts warm, if there is one. Memcached has no such lines.
+/// Reports the saves to the file from which the table starts warm, if there is one. Memcached has
+/// no such lines.
 fn saves(work: &Work, report: &mut Reporter<'_>) {
     let Some(saves) = &work.shared.rules.saves else {
         return;

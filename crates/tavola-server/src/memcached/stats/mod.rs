@@ -1,8 +1,8 @@
 //! Figures about the server and the table, as `stats` reports them: names and values, in the order
 //! in which memcached reports them.
 //!
-//! Tools look for names: each that memcached has is reported, with 0 where there is nothing here
-//! that it could count. Which these are is in docs/internals/protocol.md.
+//! Tools look for names, so each name of memcached is reported, with 0 if this server has nothing
+//! to count for it. The page docs/internals/protocol.md lists these names.
 
 mod classes;
 mod general;
@@ -18,21 +18,22 @@ use tavola::Stats;
 
 use super::work::Work;
 
-/// Gets one name and one value after the other.
+/// A function that is called with one name and one value after the other.
 pub(super) type Reporter<'a> = dyn FnMut(&str, &dyn Display) + 'a;
 
-/// What a cache may take; else what the table may grow to.
+/// Returns the capacity of a cache, or the largest size of a table that is not a cache.
 fn limit(stats: &Stats) -> u64 {
     stats.capacity.unwrap_or(stats.max_size)
 }
 
-/// `stats conns`.
+/// Reports `stats conns`.
 pub(super) fn connections(work: &Work, report: &mut Reporter<'_>) {
     let connections = &work.shared.connections;
     connections.report_each(work.descriptor, work.meter.setup(), report);
 }
 
-/// `stats reset`: all counts of commands begin at 0. Those of the table are everybody's and stay.
+/// Carries out `stats reset`: all counts of commands begin at 0. The counts of the table belong to
+/// all of its processes and stay.
 pub(super) fn reset(work: &Work) {
     work.shared.tallies.reset();
     work.shared.prefixes.reset();

@@ -11,8 +11,8 @@ use crate::memcached::watch::WAITING_BYTES;
 use crate::memcached::work::Work;
 use crate::net::{Address, TLS_OUTPUT_BYTES};
 
-/// How the server and the table are set up. What is set at memcached alone is reported as off, as
-/// 0, or as a list of which nothing is there.
+/// Reports how the server and the table are set up. Settings that only memcached has are reported
+/// as off, as 0, or as an empty list.
 pub(in crate::memcached) fn settings(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     listening(work, report)?;
     serving(work, report)?;
@@ -93,7 +93,7 @@ fn serving(work: &Work, report: &mut Reporter<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What memcached does to its memory, and what it is set to.
+/// Reports how memory is used, and the settings of memcached for it.
 fn keeping(work: &Work, report: &mut Reporter<'_>) {
     let crawler = &work.shared.crawler;
     let idle_s = work
@@ -140,7 +140,7 @@ fn tls(work: &Work, report: &mut Reporter<'_>) {
     let chain = files.map(|files| files.certificates.display());
     let key = files.map(|files| files.key.display());
     let clients = files.and_then(|files| files.clients.as_ref());
-    // As OpenSSL numbers them: asked for is 1, without which nobody comes 2 more.
+    // As OpenSSL numbers them: 1 asks clients for a certificate, and 2 more requires one.
     let verifies = files.map_or(0, |files| match &files.clients {
         None => 0,
         Some(_) if files.is_optional => 1,
@@ -154,7 +154,7 @@ fn tls(work: &Work, report: &mut Reporter<'_>) {
     report_or(report, "ssl_chain_cert", chain, "(null)");
     report_or(report, "ssl_key", key, "(null)");
     report("ssl_verify_mode", &verifies);
-    // PEM.
+    // 1 is PEM.
     report("ssl_keyformat", &1);
     report("ssl_ciphers", &"NULL");
     report_or(

@@ -17,7 +17,7 @@ const NO_TLS: &[u8] = b"Error TLS not enabled\r\n";
 const LEAST_MEBIBYTES: u32 = 8;
 /// A larger one is taken for bytes.
 const MOST_MEBIBYTES: u32 = 1_000_000_000;
-/// As memcached has it.
+/// The highest verbosity, as in memcached.
 const HIGHEST_VERBOSITY: u32 = 2;
 const NO_REASSIGNMENT: &[u8] = b"CLIENT_ERROR slab reassignment disabled\r\n";
 const BAD_FORMAT: &[u8] = b"CLIENT_ERROR bad command line format\r\n";
@@ -42,7 +42,8 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
     write_reply(output, noreply, Ok(Reply::Line(line)));
 }
 
-/// A client that asks has been let in, so it may learn why it fails.
+/// Reads the certificates again. A client that may ask for this has authenticated, so it may learn
+/// why that fails.
 fn refresh_certificates(work: &Work, output: &mut Output) {
     let mut all = work.meter.setup().tls.iter().flatten().peekable();
     if all.peek().is_none() {
@@ -54,7 +55,7 @@ fn refresh_certificates(work: &Work, output: &mut Output) {
     }
 }
 
-/// The capacity of a cache; a table that is not a cache has nothing to adjust.
+/// Sets the capacity of a cache. A table that is not a cache has nothing to adjust.
 fn limit(work: &Work, mebibytes: u32) -> &'static [u8] {
     if mebibytes < LEAST_MEBIBYTES {
         return TOO_SMALL;
@@ -68,7 +69,7 @@ fn limit(work: &Work, mebibytes: u32) -> &'static [u8] {
     }
 }
 
-/// `slabs` and `lru`: as memcached answers where it moves no memory between classes and keeps no
+/// Answers `slabs` and `lru` as a memcached does that moves no memory between classes and keeps no
 /// lists of items in the order of their use.
 fn tuned(tune: &Tune<'_>) -> &'static [u8] {
     let words: Vec<&[u8]> = tune.arguments.clone().take(4).collect();
@@ -80,7 +81,7 @@ fn tuned(tune: &Tune<'_>) -> &'static [u8] {
     }
 }
 
-/// That it is off can be asked for, and nothing else.
+/// Answers `slabs automove`: it may be turned off, and nothing else.
 fn automove(words: &[&[u8]]) -> &'static [u8] {
     let is = |name: &str| name.as_bytes().starts_with(words[0]);
     let number = |at: usize| {

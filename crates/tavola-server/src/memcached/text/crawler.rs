@@ -62,8 +62,8 @@ fn begin(dump: Box<Dump>, output: &mut Output) -> After {
     After::Dump(dump)
 }
 
-/// Looks for a bounded number of keys that have expired; the others go with later writes. There
-/// is one order of the keys, so that classes are read and mean nothing.
+/// Looks for a bounded number of expired keys; later writes remove the others. All keys are in one
+/// order, so classes are parsed and ignored.
 fn crawl(work: &Work, words: &[u8]) -> &'static [u8] {
     if words == b"hash" {
         return NOT_BY_HASH;
@@ -72,7 +72,7 @@ fn crawl(work: &Work, words: &[u8]) -> &'static [u8] {
         Err(line) => line,
         Ok(_) => {
             work.shared.crawler.start();
-            // What fails here fails for the next write as well, whose client gets the error.
+            // The next write finds this error as well, and its client gets it.
             let _ = work.table().maintain(0);
             answer::OK
         }

@@ -1,8 +1,8 @@
 //! `get`, `gets`, `gat`, `gats`.
 //!
-//! Keys of one get, and of gets that arrived together, are read in waves, whose cache misses
-//! overlap. An answer with many values is written in parts: when the output is full the rest waits
-//! until the client has fetched some, and the request stays in the input so long.
+//! Keys of one get, and of gets that arrived together, are read in waves, so that their cache
+//! misses overlap. An answer with many values is written in parts: if the output is full, the rest
+//! waits until the client has fetched some, and the request stays in the input until then.
 
 use tavola::{Details, Result};
 use tavola_proto::text::{Get, answer};
@@ -12,25 +12,25 @@ use crate::memcached::tally::Event;
 use crate::memcached::work::{WAVE, Work};
 use crate::net::Output;
 
-/// What an item's line takes beside its key and value at most.
+/// The most bytes of an item's line beside its key and value.
 const LINE_BYTES: usize = 64;
 
-/// Keys that are read together.
+/// The keys that are read together.
 pub(in crate::memcached) struct Wave<'a> {
     keys: [&'a [u8]; WAVE],
     asked: [Asked; WAVE],
     count: usize,
 }
 
-/// What is asked of a key.
+/// The options of the get that a key belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     with_cas: bool,
-    /// Whether it is the last of its request.
+    /// Whether the key is the last one of its request.
     ends: bool,
 }
 
-/// The keys of the request at the front of the input that were answered, when not all were.
+/// The number of answered keys of a request whose answer is not complete.
 pub(in crate::memcached) type Left = usize;
 
 impl<'a> Wave<'a> {
@@ -42,8 +42,8 @@ impl<'a> Wave<'a> {
         }
     }
 
-    /// Takes the keys of a request after the first `answered`; reads those that fill a wave.
-    /// `Some`: the output is full, and so many keys are answered.
+    /// Takes the keys of a request after the first `answered`, and reads those that fill a wave.
+    /// Returns the number of answered keys if the output is full before the end.
     pub(in crate::memcached) fn take(
         &mut self,
         work: &mut Work,
@@ -124,7 +124,7 @@ fn read_one(work: &mut Work, key: &[u8], asked: Asked, output: &mut Output) -> R
     written
 }
 
-/// Writes what was found, and the end of the answer after the last key.
+/// Writes the value if one was found, and the end of the answer after the last key.
 fn write_answer(
     work: &Work,
     output: &mut Output,
@@ -168,7 +168,8 @@ fn item(
     Ok(())
 }
 
-/// Reads the keys one by one and gives them another time; as [`Wave::take`].
+/// Reads the keys one by one and gives them another expiry time; returns the same as
+/// [`Wave::take`].
 pub(in crate::memcached) fn get_and_touch(
     work: &mut Work,
     get: &Get<'_>,

@@ -1,4 +1,4 @@
-//! The classic commands: what the table is asked, and what the client gets. One file a group.
+//! The classic commands: the operations on the table and the answers. One file a group.
 
 mod admin;
 mod count;
@@ -17,7 +17,7 @@ use super::failure;
 use super::work::{After, Work};
 use crate::net::Output;
 
-/// The answer to a request that has one line of it.
+/// The answer to a request that is answered by one line.
 enum Reply {
     Line(&'static [u8]),
     Number(u64),
@@ -48,7 +48,7 @@ pub(super) fn carry_out(work: &Work, request: &Request<'_>, output: &mut Output)
     After::NextRequest
 }
 
-/// Writes the answer, unless the client wants none: then it gets no errors either.
+/// Writes the answer, unless the client wants none. Such a client gets no errors, either.
 fn write_reply(output: &mut Output, noreply: bool, reply: Result<Reply>) {
     match reply {
         _ if noreply => {}

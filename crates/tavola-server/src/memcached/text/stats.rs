@@ -44,7 +44,7 @@ pub(super) fn carry_out(work: &Work, asked: &Stats<'_>, output: &mut Output) -> 
     After::NextRequest
 }
 
-/// What has no figures, or others.
+/// Carries out requests that report no figures, or those of prefixes.
 fn rest(work: &Work, asked: &Stats<'_>, output: &mut Output) {
     let prefixes = &work.shared.prefixes;
     output.extend(match asked {
@@ -65,7 +65,7 @@ fn rest(work: &Work, asked: &Stats<'_>, output: &mut Output) {
     });
 }
 
-/// The keys of a class, which are found by a look at all keys, but where it has none.
+/// Begins a dump of the keys of a class. It has to read all keys, unless the class is empty.
 fn cachedump(work: &Work, class: u32, limit: u32, output: &mut Output) -> After {
     let stats = match work.table().stats() {
         Ok(stats) => stats,

@@ -5,7 +5,7 @@ use tavola_proto::text::{self, StoreVerb, answer};
 
 use super::Reply;
 use crate::memcached::exptime;
-use crate::memcached::store::{Join, More, Outcome, Store, Verb, store};
+use crate::memcached::store::{Join, More, Store, StoreOutcome, Verb, store};
 use crate::memcached::work::Work;
 
 pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
@@ -30,9 +30,9 @@ pub(super) fn carry_out(work: &Work, asked: &text::Store<'_>) -> Result<Reply> {
         },
     )?;
     Ok(Reply::Line(match stored {
-        Outcome::Done { .. } => answer::STORED,
-        Outcome::NotStored => answer::NOT_STORED,
-        Outcome::Exists => answer::EXISTS,
-        Outcome::NotFound => answer::NOT_FOUND,
+        StoreOutcome::Done { .. } => answer::STORED,
+        StoreOutcome::NotStored => answer::NOT_STORED,
+        StoreOutcome::Exists => answer::EXISTS,
+        StoreOutcome::NotFound => answer::NOT_FOUND,
     }))
 }

@@ -17,15 +17,16 @@ use crate::net::error::{Error, Result};
 /// The first descriptor that is handed over, by the convention of systemd.
 const FIRST: i32 = 3;
 
-/// Takes the sockets that anyone who started this process handed over, by the convention of
-/// systemd's socket activation: `LISTEN_FDS` of them from descriptor 3 on, if `LISTEN_PID` is this
-/// process. Returns `None` without such sockets, and at each call except the first. The variables
-/// stay as they are; programs started from here find another process named in them.
+/// Takes the listening sockets that the starter of this process handed over, by the convention of
+/// systemd's socket activation: `LISTEN_FDS` sockets from descriptor 3 on, if `LISTEN_PID` is this
+/// process. Returns `None` for a process without such sockets, and at each call except the first.
+/// The variables are not changed: `LISTEN_PID` keeps programs that this process starts from using
+/// them.
 ///
 /// # Errors
 ///
-/// [`Error::Environment`] when the variables hold no numbers, [`Error::NotListening`] when a
-/// descriptor is not open. Whether it listens is looked at by [`crate::Options::start`].
+/// [`Error::Environment`] if the variables hold no numbers, [`Error::NotListening`] if a descriptor
+/// is not open. [`crate::Options::start`] checks whether the descriptors are listening sockets.
 pub fn from_environment() -> Result<Vec<Listen>> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let (Some(process), Some(count)) = (number("LISTEN_PID")?, number("LISTEN_FDS")?) else {
@@ -53,10 +54,10 @@ fn number(variable: &'static str) -> Result<Option<i64>> {
 
 #[allow(unsafe_code)]
 fn own(descriptor: i32) -> Result<OwnedFd> {
-    // SAFETY: fcntl on a number only asks whether it is an open descriptor; it is not closed here.
+    // SAFETY: fcntl only checks whether a number is an open descriptor; it is not closed here.
     let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) };
     fcntl_setfd(borrowed, FdFlags::CLOEXEC).map_err(|_| Error::NotListening { descriptor })?;
-    // SAFETY: it is open, and anyone who started this process and named it in LISTEN_PID gave it
+    // SAFETY: it is open, and the process that started this one and named it in LISTEN_PID gave it
     // the descriptors from 3 on to own. `TAKEN` lets each be taken once.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

@@ -17,31 +17,31 @@ use crate::net::error::{Error, Result};
 pub use inherited::from_environment;
 pub(crate) use unix::SocketFile;
 
-/// What to listen on.
+/// An address or a socket to listen on.
 #[derive(Debug)]
 pub enum Listen {
     /// An address and a port; port 0 for any that is free.
     Tcp(SocketAddr),
-    /// A Unix socket. What a server that is no more left at that path is replaced.
+    /// A Unix socket. It replaces a socket that a server left at that path when it ended.
     Unix {
-        /// Where it is to stand.
+        /// The path of its file.
         path: PathBuf,
         /// The permissions of the file, which decide who may connect: 0o700 for this user alone.
         mode: u32,
     },
     /// A listening socket that this process was given, of TCP or Unix.
     Descriptor(OwnedFd),
-    /// The same from a server that this one succeeds: the file of a Unix socket is now this one's
-    /// to remove.
+    /// A listening socket of a server that this one succeeds. If it is a Unix socket, this server
+    /// removes its file in the end.
     Succeeded(OwnedFd),
 }
 
-/// What a server listens on, as it was really bound.
+/// The address of a listening socket, as it was bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// An address and its port.
     Tcp(SocketAddr),
-    /// The path of a Unix socket; empty for one without a path.
+    /// The path of a Unix socket, or an empty path if it has none.
     Unix(PathBuf),
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Address {
 pub(crate) struct Listener {
     pub(crate) socket: OwnedFd,
     pub(crate) address: Address,
-    /// The file that goes when the server ends.
+    /// The file that is removed when the server ends.
     pub(crate) file: Option<SocketFile>,
 }
 
@@ -81,13 +81,13 @@ impl Listener {
     }
 }
 
-/// A new stream socket, not inherited by programs started later.
+/// Makes a stream socket that does not block. Programs started later do not inherit it.
 fn socket(family: AddressFamily) -> Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     socket_with(family, SocketType::STREAM, flags, None).map_err(Error::system("making a socket"))
 }
 
-/// The error of a call that was to make a socket listen at `address`.
+/// Returns the error for a call that failed to make a socket listen at `address`.
 fn refused(address: impl fmt::Display, action: &'static str) -> impl FnOnce(Errno) -> Error {
     let address = address.to_string();
     move |errno| match errno {

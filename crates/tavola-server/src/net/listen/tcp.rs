@@ -9,8 +9,8 @@ use rustix::net::{AddressFamily, bind, getsockname, listen, sockopt};
 use super::{Address, Listener, refused, socket};
 use crate::net::error::Result;
 
-/// The congestion control of connections on loopback, where nothing is lost or waits: the least. Of
-/// others `bbr` looks at the time of each packet.
+/// The congestion control of connections on loopback, where nothing is lost or waits. It does the
+/// least work; of others, `bbr` reads the time of each packet.
 const LEAST_CONTROL: &str = "reno";
 
 pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
@@ -23,12 +23,12 @@ pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
         // A server that starts again need not wait for connections of its predecessor to time out.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         if address.is_ipv6() {
-            // So that 0.0.0.0 and :: can both be listened on.
+            // Without this, 0.0.0.0 and :: could not both be listened on.
             sockopt::set_ipv6_v6only(&socket, true)?;
         }
         set_up(&socket)?;
         if address.ip().is_loopback() {
-            // Where the system does not allow it, its own will do.
+            // If the kernel refuses, its default stays.
             let _ = sockopt::set_tcp_congestion(&socket, LEAST_CONTROL);
         }
         bind(&socket, &address)?;
@@ -43,8 +43,8 @@ pub(super) fn open(address: SocketAddr, backlog: i32) -> Result<Listener> {
     })
 }
 
-/// What connections take over from the socket they come through: answers go out at once, and
-/// clients that are no more are found out in the end.
+/// Sets the options that a connection inherits from its listening socket: answers are sent without
+/// delay, and probes find clients that vanished.
 pub(super) fn set_up(socket: impl AsFd) -> io::Result<()> {
     sockopt::set_tcp_nodelay(&socket, true)?;
     sockopt::set_socket_keepalive(&socket, true)
@@ -56,7 +56,7 @@ mod tests {
     use std::net::TcpStream;
     use std::{fs, io};
 
-    /// The congestion control of a connection that came through a listener on `address`.
+    /// Returns the congestion control of a connection that came through a listener on `address`.
     fn control(address: &str) -> io::Result<String> {
         let listener = open(address.parse().expect("an address"), 1).expect("listens");
         let Address::Tcp(mut bound) = listener.address else {
@@ -73,7 +73,7 @@ mod tests {
         let default = control("0.0.0.0:0").expect("told");
         let got = control("127.0.0.1:0").expect("told");
         assert!(got == LEAST_CONTROL || got == default, "{got}");
-        // Not to be seen in every container.
+        // Some containers do not have this file.
         let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
         let allowed = allowed.unwrap_or_default();
         if allowed.split_whitespace().any(|one| one == LEAST_CONTROL) {

@@ -1,4 +1,5 @@
-//! Listening on Unix sockets, whose files outlive who made them.
+//! Listening on Unix sockets. The file of such a socket stays when its server is killed, so that
+//! the next server has to find out whether a server still uses it.
 
 use std::fs;
 use std::io;
@@ -14,19 +15,20 @@ use rustix::net::{AddressFamily, SocketAddrUnix, bind, connect, listen};
 use super::{Address, Listener, refused, socket};
 use crate::net::error::{Error, Result};
 
-/// How long a server waits for another that is just starting in the same folder.
+/// How long a server waits for another one that is starting in the same folder.
 const FOLDER_WAIT: Duration = Duration::from_secs(1);
 
-/// The file of a Unix socket; removed when dropped, unless another is there now.
+/// The file of a Unix socket. Dropping it removes the file, unless another file has its path by
+/// now.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
-    /// Device and inode.
+    /// The device and the inode of the file.
     identity: (u64, u64),
 }
 
 impl SocketFile {
-    /// The file that is there now, if any.
+    /// Finds the file that is at `path` now. Returns `None` if there is none.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         Some(Self {
             path: path.to_path_buf(),
@@ -34,7 +36,7 @@ impl SocketFile {
         })
     }
 
-    /// Leaves the file where it is.
+    /// Leaves the file in place.
     pub(crate) fn keep(mut self) {
         self.path.clear();
     }
@@ -43,7 +45,7 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            // Anyone who starts next replaces it if this fails.
+            // If this fails, the next server replaces the file.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -59,8 +61,9 @@ pub(super) fn open(path: PathBuf, mode: u32, backlog: i32) -> Result<Listener> {
     let lock = lock_folder(&path).map_err(bad_path)?;
     remove_stale_socket(&path, &address)?;
     let mode = Mode::from_raw_mode(mode & 0o777);
-    // Before the file is there: nobody may connect in between whom the mode shuts out. The
-    // process's mask takes away more, so that it is set once more after.
+    // The mode is set before bind makes the file, so that no user whom the mode excludes can
+    // connect in between. It is set once more afterwards, because the umask of the process removes
+    // bits when the file is made.
     fchmod(&socket, mode).map_err(Error::system("setting the mode of a socket"))?;
     let action = "listening on a Unix socket";
     bind(&socket, &address).map_err(refused(path.display(), action))?;
@@ -80,9 +83,11 @@ pub(super) fn open(path: PathBuf, mode: u32, backlog: i32) -> Result<Listener> {
     })
 }
 
-/// One server at a time looks whether a socket is stale and puts its own in its place: two would
-/// take each other's for stale. After a while it continues without the lock, because anybody can
-/// hold it.
+/// Locks the folder of a socket, so that only one server at a time checks whether the socket is
+/// stale and replaces it. Without the lock two servers that start at once could each take the
+/// other's new socket for a stale one.
+///
+/// Any process can hold this lock, so the server continues without it after `FOLDER_WAIT`.
 fn lock_folder(path: &Path) -> io::Result<fs::File> {
     let parent = path.parent().filter(|parent| parent != &Path::new(""));
     let folder = fs::File::open(parent.unwrap_or(Path::new(".")))?;
@@ -95,7 +100,7 @@ fn lock_folder(path: &Path) -> io::Result<fs::File> {
     Ok(folder)
 }
 
-/// Removes the socket of a server that is no more.
+/// Removes a stale socket: one whose server has ended.
 fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else {
         return Ok(());
@@ -110,7 +115,7 @@ fn remove_stale_socket(path: &Path, address: &SocketAddrUnix) -> Result<()> {
             source,
         }),
         Err(Errno::NOENT) => Ok(()),
-        // A server whose queue is full, or that does not let this user in, lives as well.
+        // A server with a full queue, or one that does not let this user in, is alive as well.
         _ => Err(Error::AddressInUse {
             address: path.display().to_string(),
         }),

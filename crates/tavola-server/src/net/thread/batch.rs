@@ -19,7 +19,7 @@ impl SendBatch {
         }
     }
 
-    /// Whether answers may wait for those of other connections.
+    /// Returns whether answers may wait for those of other connections.
     pub(super) fn is_possible(&self) -> bool {
         self.ring.is_some()
     }
@@ -48,7 +48,7 @@ impl SendBatch {
         sent.ok()
     }
 
-    /// A connection of the batch, by its number.
+    /// Returns the token of a connection of the batch by its number.
     pub(super) fn token(&self, number: usize) -> Option<Token> {
         self.tokens.get(number).copied()
     }

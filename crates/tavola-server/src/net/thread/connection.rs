@@ -18,11 +18,11 @@ use crate::net::stream::{End, Stream, taken};
 use super::state::{Opening, Pending, Stage, Wants};
 use super::strategy::{Reading, Sending, Turn};
 
-/// What one turn reads at most of a value that is being collected.
+/// The most bytes of a value being collected that one turn reads.
 const TURN_BYTES: usize = 1024 * 1024;
 
-/// The longest answers that are sent with those of others. Sending takes longer than the call for
-/// it if there is more.
+/// The longest answers that are sent with those of other connections. Longer ones take more time to
+/// send than the call for it.
 const BATCHED_BYTES: usize = 4 * 1024;
 /// The largest buffer that a thread keeps for answers that are sent with those of others.
 const SPARE_BYTES: usize = 2 * BATCHED_BYTES;
@@ -47,26 +47,26 @@ pub(super) struct Connection<S> {
     pub(super) has_read_all: bool,
     /// Bytes of memory that it held after its last turn.
     pub(super) held: usize,
-    /// When a byte went either way for the last time.
+    /// The time at which the last byte was received or sent.
     pub(super) last_byte: Instant,
-    /// What the epoll waits for.
+    /// The events that the epoll waits for.
     pub(super) interest: EventFlags,
 }
 
 impl From<io::Error> for Gone {
-    /// Whatever the system calls it.
+    /// Returns [`Gone::Lost`] for each error of the system.
     fn from(_: io::Error) -> Self {
         Self::Lost
     }
 }
 
-/// What a thread lends its connections for a turn.
+/// The buffers and the worker that a thread lends its connections for a turn.
 #[derive(Debug)]
 pub(super) struct Workspace<W> {
     pub(super) worker: W,
     pub(super) input: Vec<u8>,
     pub(super) output: Output,
-    /// More of the same, for the connections of a batch.
+    /// More output buffers, for the connections of a batch.
     pub(super) spare: Vec<Output>,
     pub(super) limits: Limits,
     pub(super) now: Instant,
@@ -95,17 +95,17 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Bytes of memory that it holds.
+    /// Returns the bytes of memory that the connection holds.
     pub(super) fn holds(&self) -> usize {
         self.input.capacity() + self.output.capacity() + self.stream.holds()
     }
 
-    /// Whether all answers are on their way to the client.
+    /// Returns whether all answers were handed to the kernel.
     pub(super) fn is_sent(&self) -> bool {
         self.output.is_empty() && !self.stream.is_pending()
     }
 
-    /// Whether a drain waits for what the client sends first.
+    /// Returns whether a drain waits for the first request of the client.
     pub(super) fn awaits_first(&self, now: Instant) -> bool {
         match self.opening {
             Opening::Handshake { .. } => true,
@@ -118,7 +118,7 @@ impl<S> Connection<S> {
         matches!(self.opening, Opening::Handshake { .. })
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether the connection has nothing to read, serve or send.
     pub(super) fn is_idle(&self) -> bool {
         self.stage == Stage::Open
             && !self.is_handshaking()
@@ -172,7 +172,7 @@ impl<S> Connection<S> {
             && piece.is_some_and(|piece| (1..=BATCHED_BYTES).contains(&piece.len()))
     }
 
-    /// What a batch sends to it.
+    /// Returns the bytes that a batch sends to the client.
     pub(super) fn batched_send(&self) -> Send<'_> {
         Send {
             socket: self.stream.as_fd(),
@@ -251,7 +251,7 @@ impl<S> Connection<S> {
         served
     }
 
-    /// Sends the first answers before the rest is carried out.
+    /// Serves the requests, and sends the first answers before the rest is carried out.
     fn serve_early<W: Worker<Session = S>>(
         &mut self,
         space: &mut Workspace<W>,
@@ -274,7 +274,7 @@ impl<S> Connection<S> {
         self.serve(space).and(sent)
     }
 
-    /// Reads until the input has so many bytes, or no more is there for now. Returns how many
+    /// Reads until the input has `at_least` bytes, or no more are there for now. Returns how many
     /// came.
     fn read(&mut self, at_least: usize, reading: Reading) -> io::Result<usize> {
         let (mut sum, mut taken) = (0, 0);
@@ -321,7 +321,7 @@ impl<S> Connection<S> {
         Ok(())
     }
 
-    /// The service is not called again, and nothing more is read for it.
+    /// Ends the service of the connection: nothing more is read for it, and it is not called again.
     fn end_service(&mut self, stage: Stage) {
         self.stage = stage;
         self.wants = Wants::Input { at_least: 1 };
@@ -337,7 +337,7 @@ impl<S> Connection<S> {
         Ok(())
     }
 
-    /// Notes that so many bytes went to the client.
+    /// Counts `size` bytes that went to the client.
     fn count_sent(&mut self, size: usize, now: Instant, counters: &ThreadCounters) {
         if size > 0 {
             counters.written.add(size as u64);
@@ -345,8 +345,8 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Reads what the client sends after the end, so that the kernel does not take it for a reason
-    /// to throw away the last answers.
+    /// Reads and drops what the client sends after the end. If it stayed unread, the kernel would
+    /// throw away the last answers.
     fn throw_away<W>(
         &mut self,
         space: &mut Workspace<W>,
@@ -371,7 +371,7 @@ mod tests {
     use crate::net::options::Options;
     use crate::net::service::{Peer, Served};
 
-    /// Answers each 16 bytes, at most so many a call; notes what has reached the client by then.
+    /// Answers each 16 bytes, a bounded number a call; notes what has reached the client by then.
     struct Answerer {
         answer: Vec<u8>,
         most: usize,
@@ -401,8 +401,8 @@ mod tests {
         }
     }
 
-    /// What had reached the client at each call of a turn, of so many requests, and what of them
-    /// is still to be served.
+    /// Returns how many bytes had reached the client at each call in a turn of `requests` requests,
+    /// and how many bytes are still to be served.
     fn reached(requests: usize, early: bool, answer: &[u8], most: usize) -> (Vec<u64>, usize) {
         let flags = SocketFlags::NONBLOCK;
         let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None);

@@ -13,23 +13,24 @@ use super::state::{Opening, Stage};
 use super::strategy::Turn;
 use crate::net::service::{Gone, Worker};
 
-/// How often deadlines are checked at most, and at least.
+/// The shortest and the longest time between two checks of the deadlines.
 const CHECKS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-/// The same while a connection lingers, is held, or shakes hands, and during a drain.
+/// The longest time between two checks while a connection lingers, is held or shakes hands, and
+/// during a drain.
 const CHECK_SOON: Duration = Duration::from_millis(250);
 
 /// What happens to a connection at its deadline.
 #[derive(Clone, Copy, Debug)]
 enum Over {
-    /// It is closed.
+    /// The connection is closed.
     Close(Gone),
     /// The server closes its direction.
     EndSide,
 }
 
 impl<S> Connection<S> {
-    /// Closes the server's direction if the service closed the connection and all is sent. Returns
-    /// the connection's deadline, if it has one by its stage.
+    /// Closes the server's direction if the service closed the connection and all answers are sent.
+    /// Returns the deadline of the connection's stage, if it has one.
     pub(super) fn end_side(&mut self, now: Instant) -> Option<Instant> {
         let linger = match self.stage {
             Stage::Held { until } => return Some(until),
@@ -48,7 +49,7 @@ impl<S> Connection<S> {
         Some(until)
     }
 
-    /// Whether it has a deadline of its own, whatever the options say.
+    /// Returns whether the connection has a deadline by its own state, whatever the options say.
     fn has_deadline(&self) -> bool {
         let by_stage = matches!(self.stage, Stage::Held { .. } | Stage::Lingering { .. });
         by_stage || self.is_handshaking()
@@ -56,14 +57,14 @@ impl<S> Connection<S> {
 }
 
 impl<W: Worker> Loop<W> {
-    /// Has deadlines checked at that time at the latest.
+    /// Makes the thread check deadlines at the time `at` or before.
     pub(super) fn check_deadlines_at(&mut self, at: Instant) {
         let next = self.next_check.map_or(at, |next| next.min(at));
         self.next_check = Some(next);
     }
 
-    /// Ends connections that were idle, held or lingered for too long, and all when the time of a
-    /// drain is over.
+    /// Ends connections that were idle, held or lingering for too long. Ends all connections if the
+    /// time of a drain is over.
     pub(super) fn check_deadlines(&mut self) {
         let now = self.space.now;
         let found = self.connections.iter();

@@ -1,4 +1,4 @@
-//! A thread that serves connections: waits for events, gives each connection its turn.
+//! A thread that serves connections: it waits for events and gives each connection its turn.
 //!
 //! A round is one wait and one turn for each connection that has something to do: an event, or a
 //! place in `ready` since its service said `Again`. So each connection has its turn before any has
@@ -42,8 +42,9 @@ use strategy::{REREADS, Reading, Strategy, Turn};
 
 pub(crate) use slots::Token;
 
-/// The word of the bell among events; no token has it, as there are fewer than 2^32 connections.
-const BELL: u64 = u64::MAX;
+/// The token of the eventfd that wakes the thread. No connection has it, as there are fewer than
+/// 2^32.
+const WAKE_UP: u64 = u64::MAX;
 /// The loop of one thread.
 #[derive(Debug)]
 pub(crate) struct Loop<W: Worker> {
@@ -53,18 +54,18 @@ pub(crate) struct Loop<W: Worker> {
     shared: Arc<Shared>,
     space: Workspace<W>,
     connections: Slots<Connection<W::Session>>,
-    /// Connections that have a turn in the next round without an event.
+    /// The connections that have a turn in the next round without an event.
     ready: VecDeque<Token>,
-    /// When deadlines are checked again, if any connection may have one.
+    /// The time of the next check of deadlines, if any connection may have one.
     next_check: Option<Instant>,
     phase: Phase,
 }
 
-/// How far the thread is: it serves, may drain, and stops.
+/// The stage of the thread: it serves, may drain, and stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Serving,
-    /// Ends when all connections have ended, at the latest then.
+    /// The thread ends when all connections have ended, or at this time.
     Draining {
         until: Instant,
     },
@@ -72,11 +73,15 @@ enum Phase {
 }
 
 impl<W: Worker> Loop<W> {
-    /// The epoll of a thread: made before the thread, so that the thread that starts it reports its
-    /// errors.
+    /// Makes the epoll of a thread. The thread that starts it calls this, and so can report an
+    /// error.
     pub(crate) fn poll(shared: &Shared, index: usize) -> io::Result<Poll> {
         let poll = Poll::new()?;
-        poll.add(shared.threads[index].post.bell(), BELL, EventFlags::IN)?;
+        poll.add(
+            shared.threads[index].mailbox.eventfd(),
+            WAKE_UP,
+            EventFlags::IN,
+        )?;
         Ok(poll)
     }
 
@@ -109,7 +114,7 @@ impl<W: Worker> Loop<W> {
         }
     }
 
-    /// Serves until it is asked to stop, or a drain is complete.
+    /// Serves until a message stops the thread or a drain is complete.
     pub(crate) fn run(mut self) {
         while self.is_running() {
             self.reread();
@@ -150,8 +155,8 @@ impl<W: Worker> Loop<W> {
         matches!(self.phase, Phase::Draining { .. })
     }
 
-    /// Reads the connection that was alone in the last round, without a wait, as long as something
-    /// comes; then takes out of its socket what was peeked at.
+    /// Reads the connection that was alone in the last round again, without a wait, as long as
+    /// requests come. Takes peeked requests out of its socket at the end.
     fn reread(&mut self) {
         let Some(token) = self.strategy.take_reread() else {
             return;
@@ -165,7 +170,7 @@ impl<W: Worker> Loop<W> {
                 break;
             }
             let before = self.counters().read.get();
-            // The last turn reads and takes out by one call.
+            // The last turn takes requests out of the socket as it reads them, by one call.
             let turn = if number < REREADS { peeks } else { Turn::PLAIN };
             self.turn(token, turn);
             let has_found = self.counters().read.get() != before;
@@ -187,7 +192,7 @@ impl<W: Worker> Loop<W> {
         is_reading && self.ready.is_empty() && !self.is_draining()
     }
 
-    /// Gives a turn to each connection that has an event. Returns whether the bell was rung.
+    /// Gives a turn to each connection that has an event. Returns whether the thread has messages.
     fn turns_by_events(&mut self) -> bool {
         let events = self.poll.events();
         let (ready, is_draining) = (self.ready.len(), self.is_draining());
@@ -195,7 +200,7 @@ impl<W: Worker> Loop<W> {
         let (mut has_rung, mut alone) = (false, None);
         for number in 0..events {
             let (word, flags) = self.poll.event(number);
-            if word == BELL {
+            if word == WAKE_UP {
                 has_rung = true;
                 continue;
             }
@@ -215,7 +220,7 @@ impl<W: Worker> Loop<W> {
         has_rung
     }
 
-    /// How long to wait for events at most.
+    /// Returns how long to wait for events at most.
     fn timeout(&self) -> Option<Duration> {
         if !self.ready.is_empty() {
             return Some(Duration::ZERO);
@@ -224,10 +229,10 @@ impl<W: Worker> Loop<W> {
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Handles messages, last in a round: a slot that becomes free in a round is not used again
-    /// before the events of that round are handled.
+    /// Handles messages. This is the last step of a round, so that a slot freed in a round is not
+    /// used again before all events of that round are handled.
     fn take_messages(&mut self) {
-        for message in self.shared.threads[self.index].post.take() {
+        for message in self.shared.threads[self.index].mailbox.take() {
             match message {
                 Message::Connection(arrival) => self.arrive(arrival),
                 Message::Wake(token) => {
@@ -284,7 +289,7 @@ impl<W: Worker> Loop<W> {
         };
         let word = token.to_word();
         if self.poll.add(&*stream, word, EventFlags::IN).is_err() {
-            // Memory of the kernel is short.
+            // The kernel is short of memory.
             self.close(token, Gone::Done);
         }
     }
@@ -328,7 +333,7 @@ impl<W: Worker> Loop<W> {
         self.strategy.batch.clear();
     }
 
-    /// Ends a turn: closes a connection that is done, and says what is waited for.
+    /// Ends a turn: closes a connection that is done, or sets what it waits for.
     fn end_turn(&mut self, token: Token) {
         let now = self.space.now;
         let Some(connection) = self.connections.get_mut(token) else {
@@ -362,7 +367,7 @@ impl<W: Worker> Loop<W> {
             if connection.has_read_all && !asks {
                 connection.stage = Stage::CLOSING_IDLE;
             }
-            // Something may have come since it was last read.
+            // Bytes may have come since the last read.
             is_ready |= !connection.has_read_all;
         }
         let deadline = connection.end_side(now);
@@ -413,7 +418,7 @@ impl<W: Worker> Loop<W> {
         let counters = &self.shared.threads[self.index].counters;
         match gone {
             Gone::Done | Gone::Lost => {}
-            // Counted below, with all others that end in the middle of one.
+            // Counted below, with all others that end during a handshake.
             Gone::Handshake => {}
             Gone::Idle => counters.idle_closed.add(1),
             Gone::Overlong => counters.overlong_closed.add(1),
@@ -447,7 +452,8 @@ impl<W: Worker> Loop<W> {
     }
 }
 
-/// None over a Unix socket, and where the connection is gone again.
+/// Returns the address of this machine that a connection came to. Returns `None` over a Unix
+/// socket, or if the connection is gone again.
 fn local_address(socket: impl AsFd) -> Option<SocketAddr> {
     SocketAddr::try_from(getsockname(socket).ok()?).ok()
 }

@@ -51,7 +51,7 @@ impl<T> Slots<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// The token that the next value gets.
+    /// Returns the token that the next value gets.
     pub(super) fn next(&mut self) -> Token {
         if self.free.is_empty() {
             // The limit of open files is below 2^32.

@@ -6,17 +6,18 @@ use crate::net::poll::Poll;
 
 /// The number of spins in a row without success after which the thread does not spin.
 const MISSES: u32 = 8;
-/// How much longer than a spin a short sleep takes: falling asleep and waking up.
+/// The time that a short sleep takes beyond a spin: falling asleep and waking up.
 const WAKE_UP: Duration = Duration::from_micros(50);
-/// Short sleeps to wait for at most before spinning is tried again.
+/// The most short sleeps before spinning is tried again.
 const MOST_PATIENCE: u32 = 1024;
-/// A thread that gives its CPU away for so long was not alone on it.
+/// The time away from its CPU from which on a thread shares it with another one.
 const SHARED: Duration = Duration::from_micros(2);
-/// A thread that is away for so long was preempted: a client that answers has less to do, a busy
-/// process has the CPU for the rest of its slice, which is milliseconds.
+/// The time away from its CPU from which on a thread counts as preempted. A client that answers
+/// takes less; a busy process keeps the CPU for the rest of its slice, which is milliseconds.
 const PREEMPTED: Duration = Duration::from_micros(400);
-/// How long a thread that was preempted does not spin, the first time and at most. Even if another
-/// process is always busy, a slice is lost to it only once in the longest rest.
+/// The rest of a thread that was preempted, in which it does not spin: the first one and the
+/// longest. Even if another process is always busy, the thread loses a slice to it only once in the
+/// longest rest.
 const RESTS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(6400));
 /// The number of spins without preemption that make the rest short again.
 const UNDISTURBED: u32 = 4096;
@@ -44,24 +45,24 @@ const UNDISTURBED: u32 = 4096;
 #[derive(Debug)]
 pub(super) struct Spin {
     time: Duration,
-    state: State,
-    /// Short sleeps that end the next `Idle`.
+    state: SpinState,
+    /// The number of short sleeps that end the next `Idle`.
     patience: u32,
-    /// How long the next `Resting` is.
+    /// The duration of the next `Resting`.
     rest: Duration,
-    /// Spins since the thread was preempted.
+    /// The spins since the thread was preempted.
     undisturbed: u32,
     /// See [`PREEMPTED`].
     slice: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// The last event came while the thread spun and nobody else had its CPU.
+enum SpinState {
+    /// The last event came while the thread spun and no other thread had its CPU.
     Paying,
-    /// The last so many spins failed.
+    /// The last `misses` spins failed.
     Trying { misses: u32 },
-    /// Spinning does not pay; there were so many short sleeps since.
+    /// Spinning does not pay; there were `short_sleeps` since.
     Idle { short_sleeps: u32 },
     /// Another process is busy on this CPU.
     Resting { until: Instant },
@@ -71,7 +72,7 @@ impl Spin {
     pub(super) fn new(time: Duration) -> Self {
         Self {
             time,
-            state: State::Idle { short_sleeps: 0 },
+            state: SpinState::Idle { short_sleeps: 0 },
             patience: 1,
             rest: RESTS.0,
             undisturbed: 0,
@@ -79,9 +80,9 @@ impl Spin {
         }
     }
 
-    /// Whether the clients have a CPU of their own, as far as the last spin showed.
+    /// Returns whether the clients have a CPU of their own, as far as the last spin showed.
     pub(super) fn clients_have_own_cpu(&self) -> bool {
-        self.state == State::Paying
+        self.state == SpinState::Paying
     }
 
     /// Waits for events, at most for `timeout`; spins first if that pays.
@@ -103,10 +104,10 @@ impl Spin {
     /// Returns whether this wait spins.
     fn begin(&mut self, now: Instant) -> bool {
         match self.state {
-            State::Idle { .. } => return false,
-            State::Resting { until } if now < until => return false,
-            State::Resting { .. } => self.state = State::Trying { misses: 0 },
-            State::Paying | State::Trying { .. } => {}
+            SpinState::Idle { .. } => return false,
+            SpinState::Resting { until } if now < until => return false,
+            SpinState::Resting { .. } => self.state = SpinState::Trying { misses: 0 },
+            SpinState::Paying | SpinState::Trying { .. } => {}
         }
         self.undisturbed = self.undisturbed.saturating_add(1);
         if self.undisturbed >= UNDISTURBED {
@@ -118,7 +119,7 @@ impl Spin {
     /// Polls for events for a while. Returns whether one came.
     fn spin(&mut self, poll: &mut Poll, start: Instant) -> bool {
         if poll.wait(Some(Duration::ZERO)) {
-            // It was there before, which does not show whether spinning pays.
+            // The event was there before the spin, and does not show whether spinning pays.
             return true;
         }
         let mut polled = start;
@@ -132,7 +133,7 @@ impl Spin {
                 self.note_miss();
                 return false;
             }
-            // Others that want this CPU come first, the client perhaps.
+            // Other threads that want this CPU come first; one may be the client's.
             std::thread::yield_now();
             let away = polled.elapsed();
             if away >= self.slice {
@@ -150,34 +151,34 @@ impl Spin {
     }
 
     fn note_catch(&mut self) {
-        self.state = State::Paying;
+        self.state = SpinState::Paying;
         self.patience = 1;
     }
 
     fn note_miss(&mut self) {
         let misses = match self.state {
-            State::Trying { misses } => misses + 1,
+            SpinState::Trying { misses } => misses + 1,
             _ => 1,
         };
-        self.state = State::Trying { misses };
+        self.state = SpinState::Trying { misses };
         if misses == MISSES {
-            self.state = State::Idle { short_sleeps: 0 };
+            self.state = SpinState::Idle { short_sleeps: 0 };
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
     }
 
     fn note_short_sleep(&mut self) {
-        if let State::Idle { short_sleeps } = &mut self.state {
+        if let SpinState::Idle { short_sleeps } = &mut self.state {
             *short_sleeps += 1;
             if *short_sleeps >= self.patience {
-                self.state = State::Trying { misses: 0 };
+                self.state = SpinState::Trying { misses: 0 };
             }
         }
     }
 
     fn note_preemption(&mut self, now: Instant) {
         let until = now + self.rest;
-        self.state = State::Resting { until };
+        self.state = SpinState::Resting { until };
         self.rest = (self.rest * 2).min(RESTS.1);
         self.undisturbed = 0;
     }
@@ -186,31 +187,32 @@ impl Spin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::poll::Post;
+    use crate::net::poll::Mailbox;
     use rustix::event::epoll::EventFlags;
 
-    const IDLE: State = State::Idle { short_sleeps: 0 };
+    const IDLE: SpinState = SpinState::Idle { short_sleeps: 0 };
 
-    fn trying(misses: u32) -> State {
-        State::Trying { misses }
+    fn trying(misses: u32) -> SpinState {
+        SpinState::Trying { misses }
     }
 
     #[test]
     fn spins_while_events_come_and_no_longer() {
-        let post = Post::new().expect("an eventfd");
+        let mailbox = Mailbox::new().expect("an eventfd");
         let mut poll = Poll::new().expect("an epoll");
-        poll.add(post.bell(), 1, EventFlags::IN).expect("added");
+        poll.add(mailbox.eventfd(), 1, EventFlags::IN)
+            .expect("added");
         // Any sleep is short by this, however long the test is kept from running.
         let mut spin = Spin::new(Duration::from_secs(600));
         // Other tests may have this CPU, which is not what is tested here.
         spin.slice = Duration::MAX;
         assert_eq!(spin.state, IDLE);
-        post.push(());
+        mailbox.push(());
         spin.wait(&mut poll, None);
         assert_eq!(spin.state, trying(0));
         spin.wait(&mut poll, None);
         assert_eq!(spin.state, trying(0));
-        post.take();
+        mailbox.take();
         spin.time = Duration::from_millis(20);
         for misses in 1..=MISSES {
             spin.wait(&mut poll, Some(Duration::from_millis(21)));
@@ -229,7 +231,7 @@ mod tests {
         let fail = |spin: &mut Spin| (0..MISSES).for_each(|_| spin.note_miss());
         for patience in [1, 2, 4, 8] {
             for sleep in 1..=patience {
-                assert!(matches!(spin.state, State::Idle { .. }));
+                assert!(matches!(spin.state, SpinState::Idle { .. }));
                 spin.note_short_sleep();
                 let is_trying = spin.state == trying(0);
                 assert_eq!(is_trying, sleep == patience, "{sleep} of {patience}");
@@ -254,10 +256,14 @@ mod tests {
         spin.slice = Duration::from_nanos(1);
         spin.note_catch();
         spin.wait(&mut poll, Some(Duration::from_millis(1)));
-        assert_eq!(spin.state, State::Paying, "the wait is too short to spin");
+        assert_eq!(
+            spin.state,
+            SpinState::Paying,
+            "the wait is too short to spin"
+        );
         spin.time = Duration::from_millis(1);
         spin.wait(&mut poll, Some(Duration::from_millis(2)));
-        assert!(matches!(spin.state, State::Resting { .. }));
+        assert!(matches!(spin.state, SpinState::Resting { .. }));
         assert_eq!((spin.undisturbed, spin.rest), (0, 2 * RESTS.0));
     }
 

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// How long after a connection was made a drain waits for its first request, which may be on its
-/// way: a client that has just connected should not notice that the server is replaced.
+/// How long a drain waits for the first request of a new connection, which may be on its way: a
+/// client that has just connected should not notice that the server is replaced.
 const FIRST: Duration = Duration::from_secs(1);
 /// How long a client may take to close its side after the service closed.
 const LINGER: Duration = Duration::from_secs(1);
-/// The same after a drain ended an idle connection: long enough for a request on its way.
+/// How long a client may take after a drain closed its idle connection: long enough for a request
+/// on its way.
 const LINGER_OF_IDLE: Duration = Duration::from_millis(250);
 
 /// How far a connection is.
@@ -42,7 +43,7 @@ impl Stage {
 /// | state | continues with |
 /// |---|---|
 /// | `Handshake`: of TLS; closed if it takes longer | `FirstRequest` |
-/// | `FirstRequest`: none has come; a drain waits so long | `Done` when a byte has come |
+/// | `FirstRequest`: none has come; a drain waits for it until then | `Done` when a byte has come |
 /// | `Done` | |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
@@ -61,7 +62,7 @@ impl Opening {
 /// What has to happen before the service is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wants {
-    /// The input gets so many bytes.
+    /// The input gets at least this many bytes.
     Input { at_least: usize },
     /// Nothing: the service said `Again`, or was woken.
     Turn,

@@ -62,8 +62,8 @@ use super::spin::Spin;
 use crate::net::poll::Poll;
 use crate::net::ring::Ring;
 
-/// Turns in a row at most that a connection has without a wait. Requests that are left in a Unix
-/// socket meanwhile are freed at the end, in the time of one trip.
+/// The most turns in a row that a connection has without a wait. Requests left in a Unix socket
+/// meanwhile are taken out at the end, in the time of one trip.
 pub(super) const REREADS: u32 = 6;
 /// The most rounds without rereading after two rereads in a row found nothing.
 const MOST_PAUSE_ROUNDS: u32 = 64;
@@ -78,7 +78,7 @@ pub(super) struct Turn {
 /// What a turn does with requests that have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// None have: the event only says that the socket takes more answers.
+    /// Does not read: the event only reports that the socket takes more answers.
     Nothing,
     /// Reads them and takes them out of the socket.
     TakeOut,
@@ -127,7 +127,7 @@ impl Strategy {
         self.spin.wait(poll, timeout);
     }
 
-    /// Begins a round of so many events, while so many connections have a turn without one.
+    /// Begins a round of `events` events, while `ready` connections have a turn without one.
     /// Returns how the connections that have an event read and send.
     pub(super) fn begin_round(&mut self, events: usize, ready: usize, is_draining: bool) -> Turn {
         if is_draining {

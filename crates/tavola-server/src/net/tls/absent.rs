@@ -10,11 +10,14 @@ use crate::net::error::{Error, Result};
 use crate::net::output::Output;
 use crate::net::stream::Received;
 
-/// What a server speaks TLS with. There is none: it was left out when this was compiled.
+/// The TLS setup of a server. There are no values of it, as TLS was left out when this was
+/// compiled.
 #[derive(Debug)]
 pub struct Tls(Infallible);
 
 impl Tls {
+    /// Returns an error, as this program was built without TLS.
+    ///
     /// # Errors
     ///
     /// Always.
@@ -25,21 +28,21 @@ impl Tls {
         })
     }
 
-    /// There is nothing to read.
+    /// Does nothing, as there are no values of this type.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never.
     pub fn reread(&self) -> Result<()> {
         match self.0 {}
     }
 
-    /// What was read.
+    /// Returns the files that were read.
     pub fn files(&self) -> &TlsFiles {
         match self.0 {}
     }
 
-    /// How long ago it was read.
+    /// Returns how long ago the files were read.
     pub fn age(&self) -> Duration {
         match self.0 {}
     }

@@ -1,4 +1,4 @@
-//! Certificates and keys out of files.
+//! Certificates and keys, read from files.
 
 use std::fmt;
 use std::fs;
@@ -17,10 +17,10 @@ use rustls::{RootCertStore, ServerConfig};
 use super::TlsFiles;
 use crate::net::error::{Error, Result};
 
-/// A larger file has no certificates.
+/// The most bytes of a file of certificates; a larger file is something else.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What a server speaks TLS with; can be read again while it does.
+/// The TLS setup of a server. It can be read again while the server runs.
 pub struct Tls {
     files: TlsFiles,
     current: RwLock<Current>,
@@ -45,7 +45,7 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// [`Error::Certificates`] when they cannot be read, are something else, or do not belong
+    /// [`Error::Certificates`] if the files cannot be read, are something else, or do not belong
     /// together.
     pub fn read(files: TlsFiles) -> Result<Self> {
         let current = RwLock::new(Current::read(&files)?);
@@ -56,19 +56,19 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// As [`Tls::read`]; then all stays as it was.
+    /// As [`Tls::read`]. The setup is unchanged then.
     pub fn reread(&self) -> Result<()> {
         let current = Current::read(&self.files)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         Ok(())
     }
 
-    /// What was read.
+    /// Returns the files that were read.
     pub fn files(&self) -> &TlsFiles {
         &self.files
     }
 
-    /// How long ago it was read.
+    /// Returns how long ago the files were read.
     pub fn age(&self) -> Duration {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         current.read.elapsed()

@@ -24,26 +24,28 @@ pub use certificates::Tls;
 #[cfg(feature = "tls")]
 pub(crate) use session::Session;
 
-/// What may be encrypted of one connection before it is sent.
+/// The most bytes of one connection that are encrypted before they are sent.
 pub(crate) const OUTPUT_BYTES: usize = 64 * 1024;
 
-/// The files that TLS is spoken with, all in PEM format, and what is asked of clients.
+/// The files of a TLS setup, all in PEM format, and whether clients need a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     /// The certificate of the server, and behind it those that lead to its authority.
     pub certificates: PathBuf,
     /// The private key; may be the same file.
     pub key: PathBuf,
-    /// The certificates of authorities that sign those of clients. Without it clients show none.
+    /// The certificates of authorities that sign those of clients. Without it, clients are not
+    /// asked for certificates.
     pub clients: Option<PathBuf>,
-    /// With `clients`: whether clients may also show nothing. What they show must be right.
+    /// Whether clients may also show no certificate, if `clients` is given. A certificate that they
+    /// show must be valid.
     pub is_optional: bool,
-    /// Whether TLS 1.3 alone is spoken, and not 1.2 as well.
+    /// Whether only TLS 1.3 is spoken, and not 1.2 as well.
     pub is_newest_only: bool,
 }
 
 impl TlsFiles {
-    /// A server that shows a certificate and asks for none.
+    /// Returns a setup that shows a certificate and asks clients for none.
     pub fn new(certificates: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         Self {
             certificates: certificates.into(),
@@ -54,7 +56,7 @@ impl TlsFiles {
         }
     }
 
-    /// Whether nobody comes in without a certificate.
+    /// Returns whether each client needs a certificate.
     pub fn are_clients_known(&self) -> bool {
         self.clients.is_some() && !self.is_optional
     }

@@ -23,23 +23,23 @@ use super::{OUTPUT_BYTES, Tls};
 use crate::net::output::Output;
 use crate::net::stream::{End, Received, send_slices};
 
-/// Records that one call of the system brings at most.
+/// The most bytes of records that one system call receives.
 const SPACE_BYTES: usize = 32 * 1024;
-/// A record, and what is around it.
+/// The bytes of a record and its header.
 const RECORD_BYTES: usize = 16 * 1024 + 512;
-/// The bytes that are received at least, however little room there is.
+/// The least number of bytes that a call receives, however little room there is.
 const LEAST_BYTES: usize = 4 * 1024;
-/// What a client may send until a handshake is done: its certificates are most of it.
+/// The most bytes that a client may send in a handshake: its certificates are most of them.
 const HANDSHAKE_BYTES: usize = 32 * 1024;
 
-/// TLS with one client.
+/// The TLS session of one client.
 pub(crate) struct Session {
     connection: ServerConnection,
-    /// Bytes of the handshake so far.
+    /// The bytes that the client has sent in the handshake so far.
     shaken: usize,
 }
 
-/// The client does not keep to TLS, or is not let in.
+/// The client broke the TLS protocol, or is not let in.
 struct Broken;
 
 impl Session {
@@ -53,27 +53,28 @@ impl Session {
         })
     }
 
-    /// Whether it is not agreed yet how to talk.
+    /// Returns whether the handshake is not complete yet.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }
 
-    /// Whether it was a full handshake; other clients resume an earlier session.
+    /// Returns whether the client made a full handshake and did not resume an earlier session.
     pub(crate) fn is_new(&self) -> bool {
         self.connection.handshake_kind() != Some(HandshakeKind::Resumed)
     }
 
-    /// Whether something is encrypted and not sent.
+    /// Returns whether bytes are encrypted and not sent yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Bytes of memory that it holds for a client that does not read.
+    /// Returns the bytes of memory that the session holds for a client that does not read.
     pub(crate) fn holds(&self) -> usize {
         if self.is_pending() { OUTPUT_BYTES } else { 0 }
     }
 
-    /// Appends what is there to `bytes`. That may be a record more than there is room for.
+    /// Appends the bytes that have come to `bytes`. That may be a record more than there is room
+    /// for.
     pub(crate) fn receive(
         &mut self,
         socket: &OwnedFd,
@@ -107,7 +108,7 @@ impl Session {
         Ok(received)
     }
 
-    /// Decrypts what came, and returns whether the client has said that no more will come.
+    /// Decrypts the records that came. Returns whether the client reported that it sends no more.
     fn decrypt(&mut self, mut records: &[u8], bytes: &mut Vec<u8>) -> Result<bool, Broken> {
         while !records.is_empty() {
             let is_handshaking = self.is_handshaking();
@@ -132,7 +133,7 @@ impl Session {
     fn hand_on(&mut self, size: usize, bytes: &mut Vec<u8>) {
         bytes.reserve_exact(size);
         let mut reader = self.connection.reader();
-        // It ends where nothing is left, which is reported as an error.
+        // The loop ends with an error if nothing is left.
         while let Ok(chunk) = reader.fill_buf()
             && !chunk.is_empty()
         {
@@ -142,7 +143,8 @@ impl Session {
         }
     }
 
-    /// Sends what the socket takes now, and returns how much of the output that was, or will be.
+    /// Sends as much as the socket takes now. Returns how many bytes left the output; some of them
+    /// may be sent later.
     pub(crate) fn send(&mut self, socket: &OwnedFd, output: &mut Output) -> io::Result<usize> {
         let mut sum = 0;
         while self.flush(socket)? && !output.is_empty() && !self.is_handshaking() {
@@ -164,8 +166,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Says that no more will come, as far as the socket takes it now; nothing to who has not heard
-    /// anything yet.
+    /// Sends the end of the session, as far as the socket takes it now. Sends nothing before the
+    /// handshake is complete, because the client could not read it.
     pub(crate) fn finish(&mut self, socket: &OwnedFd) {
         if self.is_handshaking() {
             return;
@@ -184,7 +186,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Where records are written to.
+/// The socket that records are written to.
 struct Socket<'a>(&'a OwnedFd);
 
 impl Write for Socket<'_> {
