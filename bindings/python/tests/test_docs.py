@@ -146,7 +146,8 @@ def test_every_class_has_an_example(path):
 
 
 def test_every_call_of_a_table_has_an_example_of_its_own():
-    assert {name for name in _calls(tavola.Table) if f"tavola.Table.{name}" not in EXAMPLES} == set()
+    own = {path.rsplit(".", 1)[-1] for path in EXAMPLES if path.startswith("tavola.Table.")}
+    assert _calls(tavola.Table) - own == set()
 
 
 @pytest.mark.parametrize("path", sorted(PUBLIC))

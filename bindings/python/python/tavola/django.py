@@ -23,8 +23,8 @@ is made so:
 :func:`tavola.open` for a new table: ``capacity`` (64 MiB if it is not given), ``max_size``,
 ``mode``, ``group``, ``lock_timeout``, ``durable`` (for sessions that survive a restart of the
 machine: a table of its own, and no cache). ``TIMEOUT``, ``KEY_PREFIX``, ``VERSION`` and
-``KEY_FUNCTION`` are Django's. ``MAX_ENTRIES`` and ``CULL_FREQUENCY`` have no effect: the cache evicts keys by its
-capacity, those first that nobody reads.
+``KEY_FUNCTION`` are Django's. ``MAX_ENTRIES`` and ``CULL_FREQUENCY`` have no effect: the cache
+evicts keys by its capacity, those first that nobody reads.
 
 Values are pickled, except text, bytes, numbers and JSON, which other languages can read. So give
 the table only to programs that you trust.
