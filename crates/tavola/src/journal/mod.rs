@@ -1,7 +1,8 @@
 //! The journal of a durable table: every change of a key is a record, first in a ring in shared
 //! memory, then in files.
 //!
-//! - `record`: the bytes of records
+//! - `record`: the bytes of records, and how they are read
+//! - `draft`: a record that is being written
 //! - `ring`: records in memory, and how a change and its record are one
 //! - `files`: records on their way to disk
 //! - `sync`: when they are on disk, and who waits for that
@@ -10,6 +11,7 @@
 //! - `saved`: the same in a file without a journal, for a cache that starts warm
 //! - `home`: the directory of a durable table
 
+mod draft;
 mod files;
 mod home;
 mod read;
@@ -20,11 +22,12 @@ mod snapshot;
 mod sync;
 mod window;
 
+pub(crate) use draft::Draft;
 pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};
 pub(crate) use home::{Home, Place, TABLE, decode_policy, encode_policy, path_in};
 pub(crate) use read::{End, JournalReader};
 pub(crate) use record::{
-    ChangeRecord, Content, Draft, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
+    ChangeRecord, Content, Kind, MOST_KEY, MOST_PIECE, Op, Record, decode_change,
 };
 pub(crate) use ring::{
     Appended, begin_snapshot, finish_record, head, is_kept, most_bytes, most_inline, record,

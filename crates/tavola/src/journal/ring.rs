@@ -23,7 +23,8 @@
 //! happens, the step ends with `Need::Journal`, and begins again when there is room. So a full disk
 //! is an error before any change, and no record waits for a disk under a shard's lock.
 
-use super::record::{Draft, Kind};
+use super::draft::Draft;
+use super::record::Kind;
 use crate::alloc::{Need, Step, Stop};
 use crate::error::Result;
 use crate::layout::{JournalHead, RING};

@@ -20,7 +20,8 @@
 //! dies, or a power failure, leaves the file before or the whole new one. The writer has a lock on
 //! `FILE.new`, which ends with it: the next one overwrites what it finds there.
 
-use super::record::{Draft, Kind, Record};
+use super::draft::Draft;
+use super::record::{Kind, Record};
 use super::snapshot::{Foot, SnapshotHead, SnapshotReader, SnapshotWriter};
 use crate::layout::fold;
 use crate::sys::disk::HomeDir;

@@ -10,8 +10,9 @@
 //! again, which ends with what each key has. **JRN-6** So a snapshot counts only if its FOOT is
 //! there, and if the journal was on disk up to the end that FOOT names before it got its name.
 
+use super::draft::Draft;
 use super::files::FILE_HEAD;
-use super::record::{Draft, HEAD, Kind, Record, RecordHead, word_at};
+use super::record::{HEAD, Kind, Record, RecordHead, word_at};
 use super::window::Window;
 use crate::layout::fold;
 use crate::sys::disk::{DiskFile, HomeDir};

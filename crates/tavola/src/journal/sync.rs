@@ -16,8 +16,9 @@
 //! did not come in time, the next syncs begin at once.
 //! Nothing depends on these counts but how many records share a sync: the dead make them wrong.
 
+use super::draft::Draft;
 use super::files::{JournalFiles, RETIRED, wake_all};
-use super::record::{Draft, Kind};
+use super::record::Kind;
 use super::ring::{acquire, head, record_note, tail};
 use crate::error::Result;
 use crate::layout::JournalHead;
