@@ -10,6 +10,7 @@ mod containers;
 mod copy;
 mod doctor;
 mod durable;
+mod durable_figures;
 mod exporter;
 #[cfg(feature = "client")]
 mod fleet;
