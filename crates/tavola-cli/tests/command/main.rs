@@ -11,6 +11,8 @@ mod copy;
 mod doctor;
 mod durable;
 mod durable_figures;
+mod durable_places;
+mod durable_progress;
 mod exporter;
 #[cfg(feature = "client")]
 mod fleet;
