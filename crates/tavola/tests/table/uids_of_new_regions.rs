@@ -14,22 +14,27 @@ fn durable() -> Options {
 }
 
 /// A uid of a key that is removed, and the handle of a tag that no key has.
-fn old_handles(table: &Table) -> (Hint, Tags) {
+struct Old {
+    hint: Hint,
+    tags: Tags,
+}
+
+fn old_handles(table: &Table) -> Old {
     let tags = table.fetch_tags(&["tag of alice"]).unwrap();
-    let old = table.set_uid("alice", "secret of alice").unwrap();
+    let hint = table.set_uid("alice", "secret of alice").unwrap();
     assert!(table.remove("alice").unwrap());
-    (old, tags)
+    Old { hint, tags }
 }
 
 /// In a new region, as many uids and tags are given out as in the old one, and some more.
-fn assert_lead_nowhere(table: &Table, (old, tags): &(Hint, Tags)) {
+fn assert_lead_nowhere(table: &Table, old: &Old) {
     for n in 0..50 {
-        assert_tags_lead_nowhere(table, tags, n);
+        assert_tags_lead_nowhere(table, &old.tags, n);
         let key = format!("mallory {n}");
         let new = table.set_uid(&key, "secret of mallory").unwrap();
-        assert_ne!(new, *old);
-        assert_eq!(table.get_by_uid(*old).unwrap(), None, "{old:?}");
-        assert!(!table.remove_by_uid(*old).unwrap());
+        assert_ne!(new, old.hint);
+        assert_eq!(table.get_by_uid(old.hint).unwrap(), None);
+        assert!(!table.remove_by_uid(old.hint).unwrap());
         if n % 2 == 0 {
             assert!(table.remove(&key).unwrap());
         }
