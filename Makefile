@@ -71,17 +71,9 @@ torture-short: ## the same with a sample of the stores, bounded: SECONDS=60 KILL
 	@$(MAKE) --no-print-directory torture \
 		SECONDS=$(or $(SECONDS),60) KILLS=$(or $(KILLS),300)
 
-torture-durable: ## only durable tables, power and memory lost, for a day: SECONDS=86400 KILLS= CUTS=10
+torture-durable: ## only durable tables, power and memory lost, for a day: SECONDS=86400 CUTS=10 KILLS=0
 	@scripts/setup build
-	TAVOLA_CUTS=$(or $(CUTS),10) scripts/test --package tavola --lib durable::tests::power -- --nocapture
-	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
-		--seconds $(or $(SECONDS),86400) --only durable:
-	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
-		--seconds $(or $(SECONDS),86400) --kills $(or $(KILLS),1000000) --only "durable soak"
-	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
-		--seconds $(or $(SECONDS),86400) --kills $(or $(KILLS),1000000) --only "list soak"
-	cargo run --profile torture $(LOCKED) --package tavola-torture --features torture -- \
-		--seconds $(or $(SECONDS),86400) --only "disk cuts"
+	scripts/torture-durable $(or $(SECONDS),86400) "$(CUTS)" "$(KILLS)"
 
 packages: ## Debian packages, a static tarball, crates, bindings, into target/packages
 	@scripts/setup packages bindings

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tavola::{Durability, DurableStats, Table, names};
 
@@ -140,21 +140,20 @@ pub fn short_name(path: &Path) -> &OsStr {
     }
 }
 
-/// Returns the state of a journal, in lines with a title each.
-pub fn describe(stats: &DurableStats) -> Vec<(&'static str, String)> {
+/// Returns the state of a journal, in lines with a title each. The memory of the table was made at
+/// `made_unix_s`.
+pub fn describe(stats: &DurableStats, made_unix_s: u64) -> Vec<(&'static str, String)> {
     let sync = policy(stats.policy);
     let unsynced = match stats.unsynced_bytes {
         0 => "all of it on disk".to_owned(),
         bytes => format!("{} not on disk yet", size(bytes)),
     };
-    let mean = stats.mean_sync().map_or(String::new(), |time| {
-        format!(", {} on average", in_ms(time))
-    });
-    let mut lines = vec![
+    vec![
         (
             "durable",
             format!("--sync {sync}, in {}", stats.home.display()),
         ),
+        ("state", state(stats)),
         (
             "journal",
             format!(
@@ -162,19 +161,44 @@ pub fn describe(stats: &DurableStats) -> Vec<(&'static str, String)> {
                 size(stats.journal_bytes)
             ),
         ),
-        ("syncs", format!("{}{mean}", count(stats.syncs))),
+        ("syncs", syncs(stats, made_unix_s)),
         ("snapshot", snapshot(stats)),
-    ];
-    if let Some(errno) = stats.failed {
-        let why = std::io::Error::from_raw_os_error(errno);
-        let text =
-            format!("the disk failed ({why}): writes are refused until 'tavola snapshot' succeeds");
-        lines.push(("failed", text));
-    }
-    lines
+    ]
 }
 
-fn snapshot(stats: &DurableStats) -> String {
+/// Returns whether the journal takes changes, and if not, why.
+pub fn state(stats: &DurableStats) -> String {
+    match stats.failed {
+        None => "good".to_owned(),
+        Some(errno) => format!(
+            "failed ({}): writes are refused until 'tavola snapshot' succeeds",
+            std::io::Error::from_raw_os_error(errno)
+        ),
+    }
+}
+
+/// Returns how many syncs there were since the memory of the table was made, how many that is a
+/// second, and how long one took.
+pub fn syncs(stats: &DurableStats, made_unix_s: u64) -> String {
+    let mean = stats.mean_sync().map_or(String::new(), |time| {
+        format!(", {} on average", in_ms(time))
+    });
+    let a_second = syncs_per_s(stats, made_unix_s);
+    format!("{} ({a_second:.2}/s){mean}", count(stats.syncs))
+}
+
+/// Returns the mean rate of syncs since the memory of the table was made.
+pub fn syncs_per_s(stats: &DurableStats, made_unix_s: u64) -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since_s = now
+        .unwrap_or_default()
+        .as_secs()
+        .saturating_sub(made_unix_s);
+    stats.syncs as f64 / since_s.max(1) as f64
+}
+
+/// Returns the size and the age of the last snapshot.
+pub fn snapshot(stats: &DurableStats) -> String {
     match stats.snapshot {
         None => "none yet".to_owned(),
         Some((made, bytes)) => {

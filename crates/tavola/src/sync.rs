@@ -402,8 +402,9 @@ mod hook {
     }
 }
 
-/// Called before a system call that changes the directory of a durable table, or a file in it: a
-/// place at which the harness of kill points may kill, as before a store.
+/// Called before a system call that changes the directory of a durable table, or a file in it, or
+/// that gives a new region its name: a place at which the harness of kill points may kill, as
+/// before a store.
 #[inline(always)]
 pub(crate) fn before_disk_call() {
     #[cfg(feature = "torture")]

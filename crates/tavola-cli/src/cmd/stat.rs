@@ -80,14 +80,17 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
         document.insert("locked".to_string(), json::locked(&holders));
         document.insert("latencies".to_string(), json::latencies(&latencies));
         document.insert("queues".to_string(), json::queues(&depths));
-        document.insert("durable".to_string(), json::durable(durable.as_ref()));
+        let journal = json::durable(durable.as_ref(), stats.created_unix_s);
+        document.insert("durable".to_string(), journal);
         let shards = table.shard_stats()?;
         let shards = shards.iter().map(json::shard).collect();
         document.insert("each_shard".to_string(), Value::Array(shards));
         out.json(document)?;
     } else {
         out.line(format!("{}  ({})", name.label(), table.path().display()))?;
-        let of_journal = durable.as_ref().map(durable::describe).unwrap_or_default();
+        let of_journal = durable.as_ref().map_or(Vec::new(), |durable| {
+            durable::describe(durable, stats.created_unix_s)
+        });
         for (name, text) in summary(&stats, &keys, &latencies)
             .into_iter()
             .chain(of_journal)

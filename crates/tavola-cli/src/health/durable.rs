@@ -9,7 +9,7 @@ use tavola::{Durability, DurableStats, names};
 
 use super::Finding;
 use crate::args::options;
-use crate::durable::home_of;
+use crate::durable::{home_of, snapshot, syncs};
 use crate::output::printable;
 use crate::units::size;
 
@@ -31,10 +31,14 @@ pub fn examine(directory: &Path, homes: &[PathBuf]) -> Vec<Finding> {
         else {
             continue;
         };
+        let made_unix_s = table
+            .as_ref()
+            .map_or(Ok(0), |table| table.stats().map(|all| all.created_unix_s))
+            .unwrap_or(0);
         let has_users = table
             .and_then(|table| table.participants())
             .is_ok_and(|all| all.iter().any(|one| one.alive && !one.is_this_process()));
-        findings.extend(of_memory(&path, &stats, has_users));
+        findings.extend(of_memory(&path, &stats, made_unix_s, has_users));
         seen.extend(same(&stats.home));
     }
     for home in homes {
@@ -56,7 +60,12 @@ fn shown(path: &Path) -> String {
 }
 
 /// A table that is in memory.
-fn of_memory(memory: &Path, stats: &DurableStats, has_users: bool) -> Vec<Finding> {
+fn of_memory(
+    memory: &Path,
+    stats: &DurableStats,
+    made_unix_s: u64,
+    has_users: bool,
+) -> Vec<Finding> {
     let home = shown(&stats.home);
     if home_of(stats.home.as_os_str()).is_none() {
         let name = memory.file_name().unwrap_or_default().display();
@@ -80,14 +89,21 @@ fn of_memory(memory: &Path, stats: &DurableStats, has_users: bool) -> Vec<Findin
         let advice = format!("run: tavola sync {home}; or always: tavola keep {home}");
         findings.push(Finding::attention(TOPIC, message, advice));
     }
-    if findings.is_empty() {
-        let journal = size(stats.journal_bytes);
-        findings.push(Finding::good(
-            TOPIC,
-            format!("{home}: a journal of {journal}"),
-        ));
-    }
+    findings.extend(figures(&home, stats, made_unix_s));
     findings
+}
+
+/// The figures of a journal that takes changes.
+fn figures(home: &str, stats: &DurableStats, made_unix_s: u64) -> Option<Finding> {
+    stats.failed.is_none().then(|| {
+        let message = format!(
+            "{home}: good; a journal of {}; snapshot: {}; syncs: {}",
+            size(stats.journal_bytes),
+            snapshot(stats),
+            syncs(stats, made_unix_s)
+        );
+        Finding::good(TOPIC, message)
+    })
 }
 
 /// The file system of the directory.

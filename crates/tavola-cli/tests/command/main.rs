@@ -10,6 +10,9 @@ mod containers;
 mod copy;
 mod doctor;
 mod durable;
+mod durable_figures;
+mod durable_places;
+mod durable_progress;
 mod exporter;
 #[cfg(feature = "client")]
 mod fleet;

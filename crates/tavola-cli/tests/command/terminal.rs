@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 /// A terminal of 100 columns; gives its near end and something that opens its far one.
-fn terminal() -> (OwnedFd, impl Fn() -> File) {
+pub fn terminal() -> (OwnedFd, impl Fn() -> File) {
     let near = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
         .expect("a pseudo-terminal");
     grantpt(&near).expect("its far end is ours");
@@ -37,7 +37,7 @@ fn terminal() -> (OwnedFd, impl Fn() -> File) {
 }
 
 /// Everything that is written to the terminal until nobody holds its far end.
-fn watch(near: OwnedFd) -> JoinHandle<String> {
+pub fn watch(near: OwnedFd) -> JoinHandle<String> {
     thread::spawn(move || {
         let (mut near, mut seen, mut piece) = (File::from(near), Vec::new(), [0; 4096]);
         // Linux ends a terminal that nobody holds with an error.

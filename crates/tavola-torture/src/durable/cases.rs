@@ -1,6 +1,7 @@
 //! The calls of victims.
 
 use super::step::Step::{self, *};
+use std::time::Duration;
 use tavola::Durability;
 
 /// A table, and what a victim does with it.
@@ -105,7 +106,11 @@ pub(super) fn all() -> Vec<Case> {
         before: &[],
         steps: &[Set("one", 9)],
     }];
-    for (policy, durability) in [("commit", Durability::Commit), ("os", Durability::Os)] {
+    for (policy, durability) in [
+        ("commit", Durability::Commit),
+        ("1 ms", Durability::Within(Duration::from_millis(1))),
+        ("os", Durability::Os),
+    ] {
         cases.extend(ALL.iter().map(|(name, before, steps)| Case {
             name: format!("durable: {name}, {policy}"),
             durability,

@@ -107,9 +107,7 @@ pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
         unlink_chunk(lock, chunk, head);
     }
     lock.head.uids.add_owned(1);
-    let births = &lock.head.uid_births;
-    let generation = births.load(Ordering::Relaxed).wrapping_add(1).max(1);
-    births.store(generation, Ordering::Relaxed);
+    let generation = next_generation(lock);
     let place = UidPlace {
         shard: lock.number,
         chunk,
@@ -117,6 +115,22 @@ pub(crate) fn take_uid(lock: &ShardLock<'_>) -> Step<Hint> {
     };
     let uid = place.uid(lock.region.geometry().shards_log2);
     Ok(Hint::new(uid, generation))
+}
+
+/// Returns the generation of the next uid.
+///
+/// A region that is new may be the memory of a table that had another one before, and programs may
+/// still have hints and tags of that. So a region does not begin with 1, but with a number of its
+/// own that was drawn at random when it was made: a part of its uuid.
+fn next_generation(lock: &ShardLock<'_>) -> u32 {
+    let births = &lock.head.uid_births;
+    let last = match births.load(Ordering::Relaxed) {
+        0 => lock.region.superblock().uuid[0].load(Ordering::Relaxed) as u32,
+        last => last,
+    };
+    let generation = last.wrapping_add(1).max(1);
+    births.store(generation, Ordering::Relaxed);
+    generation
 }
 
 /// Marks the entry of a uid as in transition, before its key leads to another item, which is this

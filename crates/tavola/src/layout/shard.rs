@@ -51,7 +51,8 @@ pub(crate) struct ShardHead {
     pub(crate) levels: [W32; 24],
     /// Uids given out.
     pub(crate) uids: W64,
-    /// Uids given out since the table was created: the generation of the last one.
+    /// The generation of the last uid given out: the first is one more than a random number of the
+    /// region. 0: none was.
     pub(crate) uid_births: W32,
     /// The number, plus 1, of the first chunk with a free entry; 0: none.
     pub(crate) uid_partial: W32,

@@ -166,7 +166,7 @@ impl Hint {
         self.0 as u32
     }
 
-    /// Returns the generation: 1, 2, ... in no particular order, or 0 for any key.
+    /// Returns the generation: a number in no particular order, or 0 for any key.
     #[inline(always)]
     pub fn generation(self) -> u32 {
         (self.0 >> 32) as u32

@@ -494,3 +494,35 @@ fn a_transaction_that_is_too_large_for_the_journal_says_what_fits() {
     set(limit).unwrap();
     assert_eq!(table.stats().unwrap().keys, u64::from(limit));
 }
+
+/// The handler is the process's, and is called for the tables of other tests as well.
+#[test]
+fn a_rebuild_reports_how_far_it_is() {
+    let dir = DurableDir::new();
+    let table = options().durable(Durability::Os).open(dir.path()).unwrap();
+    for n in 0..24_u8 {
+        table.set([n], vec![n; 1 << 20]).unwrap();
+    }
+    table.sync().unwrap();
+    drop(table);
+    dir.lose_memory();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (home, reports) = (dir.path().to_path_buf(), Arc::clone(&seen));
+    tavola::durable::on_rebuild(move |now| {
+        if now.home == home {
+            reports.lock().unwrap().push(now.clone());
+        }
+    });
+    let table = Table::open(dir.path()).unwrap();
+    assert_eq!(table.stats().unwrap().keys, 24);
+    let seen = seen.lock().unwrap();
+    let (last, earlier) = seen.split_last().expect("reports");
+    assert!(last.is_done && last.done_bytes >= 24 << 20, "{last:?}");
+    assert!(earlier.len() >= 5, "{seen:?}");
+    assert!(earlier.iter().all(|one| !one.is_done), "{seen:?}");
+    assert!(seen.is_sorted_by_key(|one| one.done_bytes), "{seen:?}");
+    assert!(
+        seen.iter().all(|one| one.done_bytes <= one.total_bytes),
+        "{seen:?}"
+    );
+}

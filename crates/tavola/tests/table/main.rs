@@ -41,6 +41,7 @@ mod to_slice;
 mod transactions;
 mod transactions_kinds;
 mod uids;
+mod uids_of_new_regions;
 mod versions;
 mod walk;
 mod writes_counted;

@@ -72,7 +72,7 @@ pub fn document(
 }
 
 /// The state of a journal; null if the table is not durable.
-pub fn durable(stats: Option<&DurableStats>) -> Value {
+pub fn durable(stats: Option<&DurableStats>, made_unix_s: u64) -> Value {
     let Some(stats) = stats else {
         return Value::Null;
     };
@@ -85,9 +85,11 @@ pub fn durable(stats: Option<&DurableStats>) -> Value {
         "unwritten_bytes": stats.unwritten_bytes,
         "unsynced_bytes": stats.unsynced_bytes,
         "syncs": stats.syncs,
+        "syncs_per_s": durable::syncs_per_s(stats, made_unix_s),
         "mean_sync_ns": stats.mean_sync().map(|time| time.as_nanos() as u64),
         "snapshot_bytes": stats.snapshot.map(|(_, bytes)| bytes),
         "snapshot_unix_s": made.map(|since| since.as_secs()),
+        "state": if stats.failed.is_none() { "good" } else { "failed" },
         "failed_errno": stats.failed,
     })
 }

@@ -6,7 +6,7 @@ use tavola::{Participant, Recent};
 
 use super::section::{Section, Tint, fine_percent, percent, rate, signed};
 use super::watch::{Snapshot, View};
-use crate::durable::in_ms;
+use crate::durable::{in_ms, snapshot, state};
 use crate::units::{age, count, counted, keys_in_words, size};
 use crate::{beside, output};
 
@@ -86,10 +86,12 @@ fn put_journal(section: &mut Section, view: &View<'_>) {
             size(durable.unsynced_bytes)
         );
         section.line(Tint::Plain, line);
-        if let Some(errno) = durable.failed {
-            let why = std::io::Error::from_raw_os_error(errno);
-            section.line(Tint::Bad, format!("failed  {why}: writes are refused"));
-        }
+        let tint = match durable.failed {
+            None => Tint::Plain,
+            Some(_) => Tint::Bad,
+        };
+        let (snapshot, state) = (snapshot(durable), state(durable));
+        section.line(tint, format!("durable snapshot {snapshot}; state {state}"));
     }
 }
 

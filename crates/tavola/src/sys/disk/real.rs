@@ -133,6 +133,7 @@ impl HomeDir for RealHome {
                 let why = format!("{name} belongs to another user");
                 return Err(io::Error::new(ErrorKind::PermissionDenied, why));
             }
+            before_disk_call();
             file::set_len(fd.as_fd(), 0)?;
             return self.opened(fd, name, true).map(Some);
         }
@@ -179,6 +180,7 @@ impl DiskFile for RealFile {
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
+        before_disk_call();
         self.0.with(|fd| file::allocate(fd, 0, len))
     }
 

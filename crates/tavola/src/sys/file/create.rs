@@ -1,6 +1,7 @@
 //! New files, which appear under their name whole or not at all.
 
 use super::{c_path, check, open, open_at, proc_fd};
+use crate::sync::before_disk_call;
 use crate::sys::process::effective_uid;
 use std::ffi::CStr;
 use std::io;
@@ -89,6 +90,7 @@ pub(crate) fn publish_unnamed(
 ) -> io::Result<()> {
     let (dir, name) = (dir.as_raw_fd(), name.as_ptr());
     let link = |from: &CStr, from_dir, flags| {
+        before_disk_call();
         // SAFETY: both names are C strings that outlive the call.
         check(unsafe { libc::linkat(from_dir, from.as_ptr(), dir, name, flags) }).map(drop)
     };
