@@ -9,8 +9,9 @@ use crate::alloc::build_extent;
 use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
-    encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader,
+    create_file, encode_policy, head, name_of, number_of, path_in, remove_unfinished,
+    snapshot_name, snapshot_position,
 };
 use crate::layout::{ExtentKind, JournalGeometry, JournalHead, MAX_SIZE};
 use crate::sync::Ordering;
@@ -320,6 +321,7 @@ impl Files<'_> {
         let segment = self.table.segment;
         let number = end / segment + 1;
         let prepare = || {
+            remove_unfinished(&**self.home)?;
             for name in self.home.names()? {
                 if number_of(&name).is_some_and(|other| other >= number) {
                     self.home.remove(&name)?;

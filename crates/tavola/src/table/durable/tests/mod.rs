@@ -4,6 +4,7 @@ mod arbitrary;
 mod damage;
 mod faults;
 mod full;
+mod full_disk;
 mod power;
 mod remains;
 
