@@ -9,7 +9,7 @@ use crate::alloc::build_extent;
 use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, TABLE,
     create_file, encode_policy, head, name_of, number_of, path_in, remove_unfinished,
     snapshot_name, snapshot_position,
 };
@@ -112,6 +112,11 @@ impl Files<'_> {
         };
         create_file(&**self.home, &first, segment, self.room())
             .and_then(|()| self.table.write(&**self.home))
+            .inspect_err(|_| {
+                // The file may be there, and a sync of its name have failed: later syncs do not
+                // mend that. A table that is opened then would be lost with all that it promises.
+                let _ = self.home.remove(TABLE).and_then(|()| self.home.sync());
+            })
             .map_err(self.failed("creating the durable table"))
     }
 
