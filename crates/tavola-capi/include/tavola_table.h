@@ -2191,7 +2191,8 @@ tavola_status tavola_sync(const struct tavola_table *table);
 // are also made automatically. If the disk had failed, one that succeeds lets writes go on.
 //
 // # Errors
-// `TAVOLA_ERR_IO`: it could not be written; otherwise as `tavola_sync`.
+// `TAVOLA_ERR_FULL`: it does not fit on the disk; `TAVOLA_ERR_IO`: it could not be written;
+// otherwise as `tavola_sync`.
 //
 // # Concurrency
 // Other processes can write meanwhile.

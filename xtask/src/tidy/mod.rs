@@ -37,7 +37,7 @@ use tree::{Finding, Tree};
 
 type Rule = fn(&Tree) -> Vec<Finding>;
 
-const RULES: [(&str, Rule); 23] = [
+const RULES: &[(&str, Rule)] = &[
     ("size", size::check),
     ("functions", functions::check),
     ("tuples", tuples::check),

@@ -139,7 +139,8 @@ pub unsafe extern "C" fn tavola_sync(table: *const tavola_table) -> tavola_statu
 /// are also made automatically. If the disk had failed, one that succeeds lets writes go on.
 ///
 /// # Errors
-/// `TAVOLA_ERR_IO`: it could not be written; otherwise as `tavola_sync`.
+/// `TAVOLA_ERR_FULL`: it does not fit on the disk; `TAVOLA_ERR_IO`: it could not be written;
+/// otherwise as `tavola_sync`.
 ///
 /// # Concurrency
 /// Other processes can write meanwhile.

@@ -37,6 +37,10 @@ const CHUNK: u64 = 64 << 10;
 const ZEROES: u64 = 1 << 20;
 /// Files that a process keeps open.
 const KEPT: usize = 4;
+/// Why a snapshot was not made.
+pub(crate) const NO_ROOM_FOR_SNAPSHOT: &str = "\
+    the disk has no room for a snapshot, which takes as much as all keys; free space on the disk, \
+    or move the table's directory to a larger one while no process uses it";
 /// The state of a journal whose table lives on in other memory: not the number of an error.
 pub(super) const RETIRED: u64 = 1 << 32;
 
@@ -108,7 +112,8 @@ impl Room {
     }
 }
 
-/// Creates a file with room for its records, and returns when it survives a power failure.
+/// Creates a file with room for its records, and returns when it survives a power failure. If that
+/// fails, there is no file: it would take room on a disk that may have none.
 pub(crate) fn create_file(
     home: &dyn HomeDir,
     file: &FileHead,
@@ -121,13 +126,27 @@ pub(crate) fn create_file(
         _ => {}
     }
     let made = home.create(&name)?;
+    let finished = fill_file(&*made, file, segment, room).and_then(|()| home.sync());
+    if finished.is_err() {
+        // No record is in it: `allocated` rises after this call.
+        let _ = home.remove(&name);
+    }
+    finished
+}
+
+fn fill_file(made: &dyn DiskFile, file: &FileHead, segment: u64, room: Room) -> io::Result<()> {
     match room {
-        Room::Written => write_zeroes(&*made, segment)?,
-        Room::Reserved => made.allocate(FILE_HEAD + segment)?,
+        Room::Written => write_zeroes(made, segment)?,
+        Room::Reserved => match made.allocate(FILE_HEAD + segment) {
+            // Some file systems cannot: of FUSE, 9p.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                write_zeroes(made, segment)?;
+            }
+            allocated => allocated?,
+        },
     }
     made.write_all_at(&file.encode(), 0)?;
-    made.sync_data()?;
-    home.sync()
+    made.sync_data()
 }
 
 fn write_zeroes(file: &dyn DiskFile, segment: u64) -> io::Result<()> {
@@ -254,20 +273,23 @@ impl JournalFiles {
                 number: allocated / segment,
                 from: allocated,
             };
-            create_file(&*self.home, &file, segment, self.room)
-                .map_err(|source| self.no_room(source))?;
+            create_file(&*self.home, &file, segment, self.room).map_err(|source| {
+                self.no_room(
+                    source,
+                    "the disk of the journal is full; free space on it, or make a snapshot, \
+                     which removes what the journal no longer needs",
+                )
+            })?;
             head.allocated.store(allocated + segment, Ordering::Release);
         }
     }
 
-    /// Returns the error of a file that could not be made: nothing was changed.
-    fn no_room(&self, source: io::Error) -> Error {
-        match source.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT) => Error::Full {
-                reason: "the disk of the journal is full; free space on it, or make a snapshot, \
-                         which removes what the journal no longer needs",
-            },
-            _ => self.failed(source),
+    /// Returns the error of a file that could not be made: nothing was changed. `reason` is for a
+    /// full disk.
+    fn no_room(&self, source: io::Error, reason: &'static str) -> Error {
+        match is_full(&source) {
+            true => Error::Full { reason },
+            false => self.failed(source),
         }
     }
 
@@ -285,8 +307,24 @@ impl JournalFiles {
             from: allocated,
         };
         create_file(&*self.home, &file, segment, self.room)
-            .map_err(|source| self.no_room(source))?;
+            .map_err(|source| self.no_room(source, NO_ROOM_FOR_SNAPSHOT))?;
         Ok(allocated)
+    }
+
+    /// Removes the file that [`Self::begin_again`] made at a position, as no snapshot leads to it.
+    /// The journal is still failed.
+    pub(crate) fn stay_failed(&self, region: &Region, position: u64) {
+        let segment = head(region).segment.load(Ordering::Relaxed).max(1);
+        let _ = self.home.remove(&name_of(position / segment));
+    }
+
+    /// Closes files of which a snapshot has taken the place, so that the disk gets their room back.
+    pub(crate) fn close_old(&self, region: &Region) {
+        let head = head(region);
+        let segment = head.segment.load(Ordering::Relaxed).max(1);
+        let first = head.snapshot.load(Ordering::Acquire) / segment;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(number, _)| *number >= first);
     }
 
     /// Lets a failed journal continue from a position at which a snapshot begins. The state comes
@@ -314,6 +352,11 @@ impl JournalFiles {
     pub(crate) fn is_retired(&self, region: &Region) -> bool {
         head(region).state.load(Ordering::Acquire) == RETIRED
     }
+}
+
+/// Returns whether an error says that the disk is full.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
 }
 
 /// Wakes all who wait for a sync.

@@ -23,7 +23,9 @@ mod sync;
 mod window;
 
 pub(crate) use draft::Draft;
-pub(crate) use files::{FileHead, JournalFiles, Room, create_file, name_of, number_of};
+pub(crate) use files::{
+    FileHead, JournalFiles, NO_ROOM_FOR_SNAPSHOT, Room, create_file, is_full, name_of, number_of,
+};
 pub(crate) use home::{Home, Place, TABLE, decode_policy, encode_policy, path_in};
 pub(crate) use read::{End, JournalReader};
 pub(crate) use record::{
@@ -36,4 +38,6 @@ pub(crate) use ring::{
 pub(crate) use saved::{
     About, NOTE_AGAIN, NOTE_STATE, SAVED_FORMAT, SavedReader, SavedWriter, Unusable, decode_tag,
 };
-pub(crate) use snapshot::{SnapshotReader, SnapshotWriter, snapshot_name, snapshot_position};
+pub(crate) use snapshot::{
+    SnapshotReader, SnapshotWriter, remove_unfinished, snapshot_name, snapshot_position,
+};

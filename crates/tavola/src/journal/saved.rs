@@ -108,11 +108,6 @@ impl<'a> SavedWriter<'a> {
         draft.push_bytes(name);
         self.records.record(&mut draft)
     }
-
-    /// Removes what was written, after an error: it takes room, of which there may be none.
-    pub(crate) fn discard(home: &dyn HomeDir, name: &str) {
-        let _ = home.remove(&new_name(name));
-    }
 }
 
 /// Why a file cannot be restored.

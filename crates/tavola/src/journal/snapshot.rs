@@ -24,6 +24,15 @@ const NEW: &str = "snapshot.new";
 const BEGIN: u64 = 64;
 const CHUNK: usize = FILE_HEAD as usize * 64;
 
+/// Removes the unfinished snapshot that a killed process has left. For the owner of the snapshot
+/// lock, or one who has the directory alone: nobody else makes this file, and nobody reads it.
+pub(crate) fn remove_unfinished(home: &dyn HomeDir) -> io::Result<()> {
+    match home.remove(NEW) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Returns the name of a snapshot.
 pub(crate) fn snapshot_name(position: u64) -> String {
     format!("snapshot-{position:016x}")
@@ -74,7 +83,8 @@ impl SnapshotHead {
     }
 }
 
-/// A snapshot that is being written.
+/// A snapshot that is being written. If it is not finished, its file is removed, as it takes room
+/// on a disk that may have none.
 pub(crate) struct SnapshotWriter<'a> {
     home: &'a dyn HomeDir,
     file: Arc<dyn DiskFile>,
@@ -85,19 +95,18 @@ pub(crate) struct SnapshotWriter<'a> {
     buffer: Vec<u8>,
     /// Bytes that are in the file.
     written: u64,
+    /// Whether the file has its second name.
+    is_named: bool,
 }
 
 impl<'a> SnapshotWriter<'a> {
+    /// Begins a snapshot of a durable table, after [`remove_unfinished`].
     pub(crate) fn create(
         home: &'a dyn HomeDir,
         id: u64,
         position: u64,
         clock_ms: u64,
     ) -> io::Result<Self> {
-        match home.remove(NEW) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
         let file = home.create(NEW)?;
         let names = [NEW.to_string(), snapshot_name(position)];
         let head = SnapshotHead {
@@ -125,6 +134,7 @@ impl<'a> SnapshotWriter<'a> {
             draft,
             buffer: head.encode(),
             written: 0,
+            is_named: false,
         }
     }
 
@@ -206,8 +216,19 @@ impl<'a> SnapshotWriter<'a> {
         self.flush()?;
         self.file.sync_data()?;
         self.home.rename(&self.names[0], &self.names[1])?;
+        self.is_named = true;
         self.home.sync()?;
         Ok(self.written)
+    }
+}
+
+impl Drop for SnapshotWriter<'_> {
+    fn drop(&mut self) {
+        // Not by its second name, if the sync of the directory failed: there may have been a
+        // snapshot with the same position, which this one has replaced.
+        if !self.is_named {
+            let _ = self.home.remove(&self.names[0]);
+        }
     }
 }
 

@@ -31,12 +31,34 @@ fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
 /// Makes the call again for as long as a signal cuts it short.
 fn retry(mut call: impl FnMut() -> libc::c_int) -> io::Result<libc::c_int> {
     loop {
-        match check(call()) {
+        match check(interruptible(&mut call)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }
     }
 }
 
+/// Makes a system call. In tests a signal may come first.
+#[inline]
+fn interruptible<T: From<i8>>(call: impl FnOnce() -> T) -> T {
+    #[cfg(all(test, not(miri)))]
+    if interrupt::is_interrupted() {
+        return T::from(-1);
+    }
+    call()
+}
+
+/// Returns how many of some bytes the next read or write is asked for: all of them. In tests it may
+/// be fewer.
+#[inline]
+fn portion(len: usize) -> usize {
+    #[cfg(all(test, not(miri)))]
+    return interrupt::shorten(len);
+    #[cfg(not(all(test, not(miri))))]
+    len
+}
+
+#[cfg(all(test, not(miri)))]
+pub(crate) mod interrupt;
 #[cfg(all(test, not(miri)))]
 mod testing;

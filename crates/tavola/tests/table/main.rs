@@ -12,6 +12,7 @@ mod collapse;
 mod copy;
 mod damage_tags;
 mod durable;
+mod durable_large;
 mod entries;
 mod evictions;
 mod expiry;

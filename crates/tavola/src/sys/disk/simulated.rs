@@ -14,6 +14,9 @@
 //! leaves the pages clean, and what is in them is never written: reads still return it, a second
 //! `sync_data` succeeds, and a power failure takes it away.
 //!
+//! The disk may have a capacity ([`SimulatedHome::set_capacity`]): a write that makes a file longer
+//! than there is room for fails with `ENOSPC`, after those bytes that fit.
+//!
 //! # Invariants
 //!
 //! - SIM-1 The order of the history is the order in which calls took effect.
@@ -53,6 +56,10 @@ struct SimulatedDisk {
     history: History,
     faults: FaultPlan,
     while_syncing: Option<Box<dyn FnOnce() + Send>>,
+    /// How often each file is open. One that has no name takes room for as long as it is.
+    open: BTreeMap<FileNumber, usize>,
+    /// The bytes of all files at most, if there is a limit.
+    capacity: Option<u64>,
 }
 
 impl SimulatedHome {
@@ -131,6 +138,16 @@ impl SimulatedHome {
         self.lock().faults.clear();
     }
 
+    /// Limits the bytes of all files, or lifts the limit.
+    pub(crate) fn set_capacity(&self, capacity: Option<u64>) {
+        self.lock().capacity = capacity;
+    }
+
+    /// Returns the bytes of all files that have a name or are open.
+    pub(crate) fn used(&self) -> u64 {
+        self.lock().used()
+    }
+
     /// Runs `body` once, between the begin and the end of the next sync of a file or of the
     /// directory.
     pub(crate) fn while_syncing(&self, body: impl FnOnce() + Send + 'static) {
@@ -142,6 +159,7 @@ impl SimulatedHome {
     }
 
     fn file(&self, number: FileNumber) -> Arc<dyn DiskFile> {
+        *self.lock().open.entry(number).or_default() += 1;
         let home = self.clone();
         Arc::new(SimulatedFile { home, number })
     }
@@ -178,6 +196,55 @@ impl SimulatedDisk {
             errno: fault.errno,
         });
         Err(fault.error())
+    }
+
+    fn used(&self) -> u64 {
+        let is_used = |number: FileNumber| {
+            self.open.contains_key(&number) || self.names.values().any(|named| *named == number)
+        };
+        let files = self.files.iter().enumerate();
+        let used = files.filter(|(number, _)| is_used(*number));
+        used.map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    /// Returns how many of the bytes that are written at `offset` have room.
+    fn fitting(&self, file: FileNumber, offset: u64, bytes: usize) -> usize {
+        let Some(capacity) = self.capacity else {
+            return bytes;
+        };
+        let longest = self.files[file].len() as u64 + capacity.saturating_sub(self.used());
+        bytes.min(longest.saturating_sub(offset) as usize)
+    }
+
+    /// Writes bytes, or those before the fault.
+    fn write(
+        &mut self,
+        file: FileNumber,
+        bytes: &[u8],
+        offset: u64,
+        fault: Option<Fault>,
+    ) -> io::Result<()> {
+        let fitting = self.fitting(file, offset, bytes.len());
+        let is_full = fitting < bytes.len();
+        let fault = fault.or(is_full.then(|| Fault::after_bytes(libc::ENOSPC, fitting)));
+        let written = fault.map_or(bytes.len(), |fault| fault.written.min(fitting));
+        let bytes = &bytes[..written];
+        let end = offset + bytes.len() as u64;
+        assert!(end <= MAX_FILE_SIZE, "a file of {end} bytes");
+        if !bytes.is_empty() {
+            let content = Arc::make_mut(&mut self.files[file]);
+            if content.len() < end as usize {
+                content.resize(end as usize, 0);
+            }
+            content[offset as usize..end as usize].copy_from_slice(bytes);
+        }
+        self.history.steps.push(Step::Write {
+            file,
+            offset,
+            bytes: bytes.into(),
+            errno: fault.map(|fault| fault.errno),
+        });
+        fault.map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     fn find(&self, name: &str) -> io::Result<FileNumber> {
@@ -285,28 +352,31 @@ impl DiskFile for SimulatedFile {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let mut disk = self.home.lock();
         let fault = disk.faults.meet(CallKind::Write);
-        let written = fault.map_or(bytes.len(), |fault| fault.written.min(bytes.len()));
-        let (file, bytes) = (self.number, &bytes[..written]);
-        let end = offset + bytes.len() as u64;
-        assert!(end <= MAX_FILE_SIZE, "a file of {end} bytes");
-        if !bytes.is_empty() {
-            let content = Arc::make_mut(&mut disk.files[file]);
-            if content.len() < end as usize {
-                content.resize(end as usize, 0);
-            }
-            content[offset as usize..end as usize].copy_from_slice(bytes);
-        }
-        disk.history.steps.push(Step::Write {
-            file,
-            offset,
-            bytes: bytes.into(),
-            errno: fault.map(|fault| fault.errno),
-        });
-        fault.map_or(Ok(()), |fault| Err(fault.error()))
+        disk.write(self.number, bytes, offset, fault)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        let mut disk = self.home.lock();
+        let fault = disk.faults.meet(CallKind::Allocate);
+        let had = disk.files[self.number].len() as u64;
+        let zeroes = vec![0; len.saturating_sub(had) as usize];
+        disk.write(self.number, &zeroes, had, fault)
     }
 
     fn sync_data(&self) -> io::Result<()> {
         self.home.sync_target(CallKind::SyncData, Some(self.number))
+    }
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        let mut disk = self.home.lock();
+        if let Some(count) = disk.open.get_mut(&self.number) {
+            *count -= 1;
+            if *count == 0 {
+                disk.open.remove(&self.number);
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use lock::{LockHolder, byte_is_locked, try_lock_byte, try_lock_whole,
 pub(crate) use open_dir::{Links, OpenDir, is_trusted, split};
 pub(crate) use space::{allocate, punch_hole, set_len};
 
-use super::{check, retry};
+use super::{check, interruptible, portion, retry};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -142,10 +142,11 @@ pub(crate) fn read_at(fd: BorrowedFd<'_>, buffer: &mut [u8], at: u64) -> io::Res
     let mut done = 0;
     while done < buffer.len() {
         let rest = &mut buffer[done..];
-        let from = offset(at.saturating_add(done as u64))?;
-        // SAFETY: `rest` is a writable buffer of the length given.
-        let got =
-            unsafe { libc::pread(fd.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), from) };
+        let (from, len) = (offset(at.saturating_add(done as u64))?, portion(rest.len()));
+        // SAFETY: `rest` is a writable buffer of at least the length given.
+        let got = interruptible(|| unsafe {
+            libc::pread(fd.as_raw_fd(), rest.as_mut_ptr().cast(), len, from)
+        });
         match transferred(got)? {
             Some(0) => break,
             Some(count) => done += count,
@@ -160,9 +161,11 @@ pub(crate) fn write_at(fd: BorrowedFd<'_>, bytes: &[u8], at: u64) -> io::Result<
     let mut done = 0;
     while done < bytes.len() {
         let rest = &bytes[done..];
-        let to = offset(at.saturating_add(done as u64))?;
-        // SAFETY: `rest` is a readable buffer of the length given.
-        let put = unsafe { libc::pwrite(fd.as_raw_fd(), rest.as_ptr().cast(), rest.len(), to) };
+        let (to, len) = (offset(at.saturating_add(done as u64))?, portion(rest.len()));
+        // SAFETY: `rest` is a readable buffer of at least the length given.
+        let put = interruptible(|| unsafe {
+            libc::pwrite(fd.as_raw_fd(), rest.as_ptr().cast(), len, to)
+        });
         match transferred(put)? {
             Some(0) => return Err(io::ErrorKind::WriteZero.into()),
             Some(count) => done += count,

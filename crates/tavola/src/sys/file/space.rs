@@ -1,6 +1,6 @@
 //! How large a file is, what memory backs it, and what room there is for more.
 
-use super::{check, offset, retry};
+use super::{check, interruptible, offset, retry};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -30,7 +30,9 @@ pub(crate) fn allocate(fd: BorrowedFd<'_>, at: u64, len: u64) -> io::Result<()> 
     in_pieces(at, len, |from, count| {
         let (from, count) = (offset(from)?, offset(count)?);
         // SAFETY: no memory is passed.
-        check(unsafe { libc::fallocate(fd.as_raw_fd(), 0, from, count) })
+        check(interruptible(|| unsafe {
+            libc::fallocate(fd.as_raw_fd(), 0, from, count)
+        }))
     })
 }
 

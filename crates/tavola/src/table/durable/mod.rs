@@ -111,7 +111,8 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// As [`Table::sync`]; [`Error::Io`](crate::Error::Io) if it could not be written.
+    /// As [`Table::sync`]; [`Error::Full`](crate::Error::Full) if it does not fit on the disk,
+    /// [`Error::Io`](crate::Error::Io) if it could not be written. Nothing of it is left then.
     ///
     /// # Crash
     /// The snapshot is there whole, or not at all.

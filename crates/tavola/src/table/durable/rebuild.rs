@@ -9,8 +9,9 @@ use crate::alloc::build_extent;
 use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
-    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, create_file,
-    encode_policy, head, name_of, number_of, path_in, snapshot_name, snapshot_position,
+    End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, TABLE,
+    create_file, encode_policy, head, name_of, number_of, path_in, remove_unfinished,
+    snapshot_name, snapshot_position,
 };
 use crate::layout::{ExtentKind, JournalGeometry, JournalHead, MAX_SIZE};
 use crate::sync::Ordering;
@@ -111,6 +112,11 @@ impl Files<'_> {
         };
         create_file(&**self.home, &first, segment, self.room())
             .and_then(|()| self.table.write(&**self.home))
+            .inspect_err(|_| {
+                // The file may be there, and a sync of its name have failed: later syncs do not
+                // mend that. A table that is opened then would be lost with all that it promises.
+                let _ = self.home.remove(TABLE).and_then(|()| self.home.sync());
+            })
             .map_err(self.failed("creating the durable table"))
     }
 
@@ -320,6 +326,7 @@ impl Files<'_> {
         let segment = self.table.segment;
         let number = end / segment + 1;
         let prepare = || {
+            remove_unfinished(&**self.home)?;
             for name in self.home.names()? {
                 if number_of(&name).is_some_and(|other| other >= number) {
                     self.home.remove(&name)?;

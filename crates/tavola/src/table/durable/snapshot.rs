@@ -3,10 +3,10 @@
 use crate::engine::Core;
 use crate::error::{Error, Result, corrupt};
 use crate::journal::{
-    ChangeRecord, Content, JournalFiles, MOST_PIECE, Op, SnapshotWriter, begin_snapshot, head,
-    number_of, snapshot_position, tail,
+    ChangeRecord, Content, JournalFiles, MOST_PIECE, NO_ROOM_FOR_SNAPSHOT, Op, SnapshotWriter,
+    begin_snapshot, head, is_full, number_of, remove_unfinished, snapshot_position, tail,
 };
-use crate::lock::FileLock;
+use crate::lock::{FileLock, Me};
 use crate::sync::Ordering;
 use crate::sys::clock;
 use crate::table::Table;
@@ -32,23 +32,62 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
     let Some(_lock) = FileLock::try_unnoted(region, &words.snapshot_lock, me)? else {
         return Ok(false);
     };
-    let failed = |source| Error::Io {
-        op: "writing a snapshot",
-        path: files.path().to_path_buf(),
-        source,
-    };
     if files.is_retired(region) {
         files.check(region)?;
     }
+    // Of a process that was killed, whose lock this is now. It may have the room that is needed.
+    remove_unfinished(&*files.home).map_err(failed(files))?;
     let has_failed = files.check(region).is_err();
     let begun = begin_snapshot(region, me)?;
     let position = match has_failed {
         true => files.begin_again(region, me)?,
         false => begun,
     };
-    let id = words.id.load(Ordering::Relaxed);
+    let bytes = write(table, files, me, position, has_failed).inspect_err(|_| {
+        if has_failed {
+            files.stay_failed(region, position);
+        }
+    })?;
+    words.snapshot_bytes.store(bytes, Ordering::Relaxed);
+    words.snapshot_ms.store(clock::unix_ms(), Ordering::Relaxed);
+    words.snapshot.store(position, Ordering::Release);
+    if has_failed {
+        files.continue_at(region, me, position)?;
+    }
+    // Files that stay are removed with the next one.
+    let _ = remove_old(core, files, position);
+    files.close_old(region);
+    Ok(true)
+}
+
+/// Returns the error of a snapshot that could not be written: nothing of it is left.
+fn failed(files: &JournalFiles) -> impl Fn(io::Error) -> Error {
+    |source| match is_full(&source) {
+        true => Error::Full {
+            reason: NO_ROOM_FOR_SNAPSHOT,
+        },
+        false => Error::Io {
+            op: "writing a snapshot",
+            path: files.path().to_path_buf(),
+            source,
+        },
+    }
+}
+
+/// Writes a snapshot that begins at a position, and returns its bytes when it survives a power
+/// failure.
+fn write(
+    table: &Table,
+    files: &JournalFiles,
+    me: Me,
+    position: u64,
+    has_failed: bool,
+) -> Result<u64> {
+    let core = table.core()?;
+    let (region, failed) = (core.region(), failed(files));
+    let id = head(region).id.load(Ordering::Relaxed);
     let mut writer =
-        SnapshotWriter::create(&*files.home, id, position, region.now_ms()).map_err(failed)?;
+        SnapshotWriter::create(&*files.home, id, position, region.now_ms()).map_err(&failed)?;
     let keys = write_keys(table, &mut writer, &failed)?;
     let end = match has_failed {
         true => position,
@@ -58,18 +97,9 @@ pub(super) fn snapshot(table: &Table) -> Result<bool> {
             end
         }
     };
-    let bytes = writer
+    writer
         .finish(end, keys, core.last_version())
-        .map_err(failed)?;
-    words.snapshot_bytes.store(bytes, Ordering::Relaxed);
-    words.snapshot_ms.store(clock::unix_ms(), Ordering::Relaxed);
-    words.snapshot.store(position, Ordering::Release);
-    if has_failed {
-        files.continue_at(region, me, position)?;
-    }
-    // Files that stay are removed with the next one.
-    let _ = remove_old(core, files, position);
-    Ok(true)
+        .map_err(failed)
 }
 
 fn write_keys(

@@ -58,13 +58,7 @@ pub(super) fn save(
         let versions = core.last_version();
         writer.records.finish(0, changes, versions).map_err(&failed)
     });
-    match finished {
-        Ok(bytes) => Ok(Saved { keys, bytes }),
-        Err(error) => {
-            SavedWriter::discard(home, place.name);
-            Err(error)
-        }
-    }
+    finished.map(|bytes| Saved { keys, bytes })
 }
 
 /// A save that is being made.

@@ -59,7 +59,8 @@ fn full() -> Table {
 /// A file with these changes.
 fn file_of(about: &About, changes: &[ChangeRecord<'_>]) -> SimulatedHome {
     let home = SimulatedHome::new();
-    let mut writer = SavedWriter::create(&home, NAME, about).unwrap().unwrap();
+    let dir = home.clone();
+    let mut writer = SavedWriter::create(&dir, NAME, about).unwrap().unwrap();
     for change in changes {
         writer.records.draft().push_change(change);
         writer.records.after_change().unwrap();

@@ -15,10 +15,11 @@ pub(crate) enum CallKind {
     Read,
     Write,
     SyncData,
+    Allocate,
 }
 
 impl CallKind {
-    pub(crate) const ALL: [CallKind; 10] = [
+    pub(crate) const ALL: [CallKind; 11] = [
         CallKind::Open,
         CallKind::Create,
         CallKind::Rename,
@@ -29,6 +30,7 @@ impl CallKind {
         CallKind::Read,
         CallKind::Write,
         CallKind::SyncData,
+        CallKind::Allocate,
     ];
 }
 

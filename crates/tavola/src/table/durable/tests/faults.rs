@@ -17,14 +17,14 @@ fn is_refusal(error: &Error) -> bool {
 
 /// Sets keys while the n-th call of the disk fails, for every n (some under valgrind), then heals
 /// the table.
-fn each_call_fails(fault: impl Fn() -> Fault) {
+fn each_call_fails(fault: impl Fn(usize) -> Fault) {
     let mut fails = 0;
     loop {
         let home = SimulatedHome::new();
         let table = create(&home).unwrap();
         // Keys are acknowledged by their numbers; 100: the table exists.
         home.acknowledge(100);
-        home.fail_nth(None, fails, fault());
+        home.fail_nth(None, fails, fault(fails));
         let (mut acknowledged, mut refused) = (Vec::new(), 0);
         for key in 0..12u8 {
             let done = match key % 5 {
@@ -123,12 +123,25 @@ fn a_table_that_is_rebuilt_after_a_failed_sync_writes_everything_again() {
 
 #[test]
 fn an_error_at_any_call_loses_nothing() {
-    each_call_fails(|| Fault::new(libc::EIO));
+    each_call_fails(|_| Fault::new(libc::EIO));
+}
+
+/// Of a call that the system makes again by itself, no `EINTR` comes up to here (`interrupts`).
+#[test]
+fn an_interruption_at_any_call_loses_nothing() {
+    each_call_fails(|_| Fault::new(libc::EINTR));
+}
+
+#[test]
+fn a_write_that_ends_early_at_any_call_loses_nothing() {
+    for errno in [libc::EIO, libc::ENOSPC] {
+        each_call_fails(|call| Fault::after_bytes(errno, [1, 40, 200, 512, 700][call % 5]));
+    }
 }
 
 #[test]
 fn a_full_disk_at_any_call_loses_nothing() {
-    each_call_fails(|| Fault::new(libc::ENOSPC));
+    each_call_fails(|_| Fault::new(libc::ENOSPC));
 }
 
 /// A sync that fails is not trusted when it succeeds later.

@@ -2,8 +2,12 @@
 
 mod arbitrary;
 mod damage;
+mod each_call;
 mod faults;
 mod full;
+mod full_disk;
+#[cfg(not(miri))]
+mod interrupts;
 mod power;
 mod remains;
 
