@@ -206,6 +206,24 @@ fn the_torment_of_a_table_is_reported() {
     );
 }
 
+/// Of durable stores what a power cut leaves; one that does not sync loses something.
+#[test]
+fn the_torment_of_durable_tables_is_reported() {
+    let shell = Shell::new();
+    let mut command = shell.command(&["compare", "--quick", "--json"]);
+    command.args(["--only", "torment", "--peers", "tavola-commit,tavola-os"]);
+    let results = results(&command.arg("--out").arg(shell.dir.path()).output().unwrap());
+    let rows = results["torment"].as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for (row, outcome) in rows.iter().zip(["holds", "loses"]) {
+        assert_eq!(row["trial"], "power-cut");
+        // Where nothing can be mounted it is not tried.
+        let fine = [outcome, "not applicable"];
+        assert!(fine.contains(&row["outcome"].as_str().unwrap()), "{row}");
+        assert_eq!(row["promised"], outcome == "holds");
+    }
+}
+
 /// Of servers also what they have kept when they are killed.
 #[test]
 fn the_torment_of_servers_is_reported() {

@@ -23,7 +23,7 @@ const AXES = { keys: 'keys in the store', value_bytes: 'bytes a value', procs: '
 const TRIALS = {
   kill: 'A writer is killed', full: 'No room is left', limits: 'Beyond its limits',
   'old-reader': 'A reader that stays', counters: 'Four count together',
-  'server-kill': 'Its server is killed',
+  'server-kill': 'Its server is killed', 'power-cut': 'Power is cut',
 };
 const PROPERTIES = {
   durable: 'Durable', shared: 'Shared by processes', survives_kill: 'Survives kill -9',

@@ -1,20 +1,13 @@
 //! The trial of a full disk: a file system of 16 MiB is filled by puts. An error, a death, or ruin?
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde::{Deserialize, Serialize};
-
-use super::ground::{Extent, Ground, Served};
+use super::ground::Ground;
 use super::job::{Job, Role};
-use super::processes::{Ended, Program, signal_name};
-use super::{Outcome, Trying, Verdict, count, stores, verdict};
-use crate::compare::supply;
-use crate::{Error, Result};
+use super::processes::{Ended, signal_name};
+use super::{Outcome, Trying, Verdict, count};
 
 const ROOM_MIB: u64 = 16;
-const SCRIPT: &str = "mount -t tmpfs -o size=16m,mode=0777 torment \"$1\" && shift && exec \"$@\"";
+pub(super) const SCRIPT: &str =
+    "mount -t tmpfs -o size=16m,mode=0777 torment \"$1\" && shift && exec \"$@\"";
 const FULL_VALUE_BYTES: u64 = 32_000;
 /// Puts before the file system is filled: a store that is made again has been made once.
 const FIRST: u64 = 64;
@@ -25,109 +18,8 @@ const MANY_KEYS: u64 = 1 << 30;
 /// A put may pass over all data.
 const PASSES: u32 = 2;
 
-/// The job of the process in the mount namespace.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Inside {
-    inside: String,
-    program: Program,
-    folder: PathBuf,
-    extent: Extent,
-    /// The server that it is to start for itself.
-    server: Option<String>,
-}
-
-/// A file system of 16 MiB is filled by puts: an error, a death, or ruin? It is a tmpfs in a mount
-/// namespace of its own, which is gone with the process in it. That process is this program again,
-/// and does the trial in there.
-pub(super) fn run(
-    ground: &mut Ground<'_>,
-    own: &Program,
-    program: &Program,
-    folder: &Path,
-) -> Trying<Verdict> {
-    if program.forks {
-        return fill(ground);
-    }
-    let mount = folder.join("store");
-    let server = ground.server_within(&mount);
-    if ground.subject.served && server.is_none() {
-        let why = "a server has it in its own memory, up to a limit that is set";
-        return Ok(Verdict::not_applicable(why));
-    }
-    fs::create_dir_all(&mount).map_err(Error::io("making a folder to mount on"))?;
-    let inside = Inside {
-        inside: ground.subject.name.to_owned(),
-        program: program.clone(),
-        folder: folder.to_owned(),
-        extent: ground.extent,
-        server,
-    };
-    let text = serde_json::to_string(&inside).expect("it has a JSON form");
-    let mut why = String::new();
-    for flags in ["-m", "-Urm"] {
-        let mut command = Command::new("unshare");
-        command
-            .args([flags, "--", "sh", "-c", SCRIPT, "sh"])
-            .arg(&mount);
-        command.arg(&own.program).args(&own.args).arg(&text);
-        let ended = match command.output() {
-            Ok(ended) => ended,
-            Err(error) => {
-                why = format!("unshare: {error}");
-                continue;
-            }
-        };
-        let said = String::from_utf8_lossy(&ended.stdout);
-        let verdict = said
-            .lines()
-            .rev()
-            .find_map(|line| serde_json::from_str(line).ok());
-        if let Some(verdict) = verdict {
-            return Ok(verdict);
-        }
-        let complaints = String::from_utf8_lossy(&ended.stderr);
-        why = complaints
-            .lines()
-            .last()
-            .unwrap_or("it was refused")
-            .to_owned();
-    }
-    let why = format!("not tried: no tmpfs of its own can be mounted here ({why})");
-    Ok(Verdict::not_applicable(why))
-}
-
-/// In the namespace: does the trial and prints how it ended.
-pub(super) fn inside(inside: &Inside) -> Result<()> {
-    let Some(subject) = stores::named(&inside.inside) else {
-        let what = format!("there is no store named {} here", inside.inside);
-        return Err(Error::worker(what));
-    };
-    let mut server = inside.server.as_deref().map(supply::served).transpose()?;
-    let served = server
-        .as_deref_mut()
-        .map(|server| server as &mut dyn Served);
-    let ground = Ground::new(
-        subject,
-        inside.extent,
-        &inside.program,
-        &inside.folder,
-        served,
-    );
-    let mut found = match ground {
-        Ok(mut ground) => verdict(fill(&mut ground))?,
-        // Not everybody who may mount may start a server.
-        Err(Error::Worker { what }) => Verdict::not_applicable(format!("not tried: {what}")),
-        Err(error) => return Err(error),
-    };
-    if !subject.room.is_empty() {
-        found.detail = format!("{}; {}", found.detail, subject.room);
-    }
-    let text = serde_json::to_string(&found).expect("it has a JSON form");
-    println!("\n{text}");
-    Ok(())
-}
-
-fn fill(ground: &mut Ground<'_>) -> Trying<Verdict> {
+/// Fills it, which is mounted where the store is.
+pub(super) fn fill(ground: &mut Ground<'_>) -> Trying<Verdict> {
     let (board, job) = ground.round()?;
     let bound = ground.extent.bound * PASSES;
     let slowness = ground.subject.slowness;

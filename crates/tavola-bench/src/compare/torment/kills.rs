@@ -18,7 +18,7 @@ use crate::Result;
 /// After so many stores that broke, the trial ends: more would say no more.
 const ENOUGH: u32 = 3;
 /// Places on the board.
-const VICTIM: u64 = 1;
+pub(super) const VICTIM: u64 = 1;
 const READER: u64 = 2;
 const OTHER: u64 = 3;
 const VERIFYING: u64 = 4;
@@ -29,28 +29,28 @@ const SERVER_LIFE_MS: u64 = 150;
 
 /// What happened so far.
 #[derive(Debug, Default)]
-struct Tally {
-    kills: u32,
-    hung: u32,
-    unopened: u32,
-    unusable: u32,
-    died: u32,
+pub(super) struct Tally {
+    pub(super) kills: u32,
+    pub(super) hung: u32,
+    pub(super) unopened: u32,
+    pub(super) unusable: u32,
+    pub(super) died: u32,
     /// Puts that had returned.
-    puts: u64,
-    good: u64,
-    lost: u64,
-    torn: u64,
+    pub(super) puts: u64,
+    pub(super) good: u64,
+    pub(super) lost: u64,
+    pub(super) torn: u64,
     /// Bad reads beside the writers, and how many reads there were.
-    wrong: u64,
-    reads: u64,
+    pub(super) wrong: u64,
+    pub(super) reads: u64,
     /// The longest time from a kill of the server until it served.
-    away: Duration,
-    first_broken: Option<u32>,
-    why: Option<String>,
+    pub(super) away: Duration,
+    pub(super) first_broken: Option<u32>,
+    pub(super) why: Option<String>,
 }
 
 impl Tally {
-    fn broken(&self) -> u32 {
+    pub(super) fn broken(&self) -> u32 {
         self.hung + self.unopened + self.unusable + self.died
     }
 
@@ -58,7 +58,7 @@ impl Tally {
         self.why.get_or_insert_with(why);
     }
 
-    fn loses(&self) -> bool {
+    pub(super) fn loses(&self) -> bool {
         self.lost + self.torn + self.wrong > 0
     }
 }
@@ -118,7 +118,7 @@ fn kill_a_writer(ground: &mut Ground<'_>, tally: &mut Tally, last: &mut [u64; 2]
 }
 
 /// Before the first kill the store cannot be tried like this at all; later it is broken.
-fn cannot_begin(
+pub(super) fn cannot_begin(
     ground: &mut Ground<'_>,
     member: &mut Member,
     tally: &mut Tally,
@@ -168,7 +168,7 @@ fn start_others(ground: &mut Ground<'_>, job: &Job, last: u64) -> Result<Vec<(u6
 }
 
 /// Whether a process has come to do so many operations.
-fn is_busy(
+pub(super) fn is_busy(
     board: &Board,
     slot: u64,
     ops: u64,
@@ -222,7 +222,7 @@ fn watch_others(
 }
 
 /// Looks whether the store opens, what is in it, and whether a put works. Returns whether it does.
-fn verify(
+pub(super) fn verify(
     ground: &mut Ground<'_>,
     job: &Job,
     prefixes: &str,
@@ -434,7 +434,7 @@ fn judge_servers(tally: &Tally, as_run: &str) -> Verdict {
 }
 
 /// What has become of the values of the keys that were written, over and over.
-fn kept(tally: &Tally) -> String {
+pub(super) fn kept(tally: &Tally) -> String {
     let Tally {
         puts, lost, torn, ..
     } = *tally;

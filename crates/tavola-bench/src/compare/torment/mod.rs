@@ -9,7 +9,8 @@
 //! | `stores` | the stores, and what they promise |
 //! | `job` | what a process gets, notes and answers; values that say what they are |
 //! | `processes`, `ground` | processes, started and killed; where a trial takes place |
-//! | `kills`, `full`, `trials` | what is done, and how it is judged |
+//! | `kills`, `full`, `power`, `trials` | what is done, and how it is judged |
+//! | `namespace` | file systems for `full` and `power` |
 //! | `worker` | a process of a trial, for the stores this program can use by itself |
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ mod full;
 mod ground;
 mod job;
 mod kills;
+mod namespace;
+mod power;
 mod processes;
 mod stores;
 #[cfg(test)]
@@ -39,7 +42,7 @@ mod trials;
 mod worker;
 
 /// What is done to a store.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Trial {
     /// A busy writer is killed, again and again.
@@ -54,11 +57,13 @@ enum Trial {
     Counters,
     /// The server is killed, again and again.
     ServerKill,
+    /// Power is cut under a writer, again and again.
+    PowerCut,
 }
 
 impl Trial {
-    /// All of them, in the order of the table.
-    const ALL: [Self; 6] = [
+    /// Those of a store in memory, in the order of the table.
+    const IN_MEMORY: &[Self] = &[
         Self::Kill,
         Self::Full,
         Self::Limits,
@@ -66,6 +71,14 @@ impl Trial {
         Self::Counters,
         Self::ServerKill,
     ];
+
+    /// Those of a store.
+    fn of(subject: &Subject) -> &'static [Self] {
+        match subject.durable {
+            true => &[Self::PowerCut],
+            false => Self::IN_MEMORY,
+        }
+    }
 }
 
 /// What became of it.
@@ -206,7 +219,7 @@ pub(super) fn run(
     for subject in stores::SUBJECTS.iter().filter(|one| asked(one.name)) {
         match tools(plan, subject, stock) {
             Ok((program, mut server)) => {
-                for trial in Trial::ALL {
+                for &trial in Trial::of(subject) {
                     let server = server.as_deref_mut();
                     done(row(plan, *subject, &program, server, trial)?)?;
                 }
@@ -271,7 +284,8 @@ fn try_once(
     let ground = &mut Ground::new(subject, extent, program, folder, server)?;
     verdict(match trial {
         Trial::Kill => kills::of_writers(ground),
-        Trial::Full => full::run(ground, &plan.own, program, folder),
+        Trial::Full if program.forks => full::fill(ground),
+        Trial::Full | Trial::PowerCut => namespace::run(ground, &plan.own, program, folder, trial),
         Trial::Limits => trials::limits(ground),
         Trial::OldReader => trials::old_reader(ground),
         Trial::Counters => trials::counters(ground),

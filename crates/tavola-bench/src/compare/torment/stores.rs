@@ -37,6 +37,8 @@ pub(super) struct Subject {
     pub(super) built: bool,
     /// It is kept by a server.
     pub(super) served: bool,
+    /// It is on a disk: power is cut, and no other trial is done.
+    pub(super) durable: bool,
     /// Smallest value; the longer, the longer a writer is at it.
     pub(super) value_bytes: u64,
     /// Each put writes all again: of many puts only so manieth part is done.
@@ -58,6 +60,7 @@ const STORE: Subject = Subject {
     cache: false,
     built: false,
     served: false,
+    durable: false,
     value_bytes: 16_000,
     slowness: 1,
     promises: "",
@@ -85,6 +88,7 @@ fn parse(name: &'static str, facts: &[facts::Fact]) -> Option<Subject> {
             ("is", "cache") => subject.cache = true,
             ("is", "built") => subject.built = true,
             ("is", "served") => subject.served = true,
+            ("is", "durable") => subject.durable = true,
             ("value_bytes", bytes) => subject.value_bytes = bytes.parse().ok()?,
             ("slowness", times) => subject.slowness = times.parse().ok()?,
             ("promises", trials) => subject.promises = trials,

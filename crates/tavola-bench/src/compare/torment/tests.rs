@@ -8,7 +8,7 @@ use super::ground::{Extent, Ground};
 use super::job::Job;
 use super::stores::Subject;
 use super::worker::stores::Store;
-use super::{Outcome, Program, Served, Trying, Verdict, full, kills, trials, worker};
+use super::{Outcome, Program, Served, Trial, Trying, Verdict, kills, namespace, trials, worker};
 
 /// What is wrong with each is in its name.
 pub(super) const TOYS: &[Subject] = &[
@@ -324,7 +324,10 @@ fn a_store_without_a_server_has_none_to_kill() {
 /// What a server has in its own memory fills no disk.
 #[test]
 fn a_server_without_a_data_folder_fills_none() {
-    let fill: Run = |ground| full::run(ground, &program(), &program(), Path::new("/nowhere"));
+    let fill: Run = |ground| {
+        let nowhere = Path::new("/nowhere");
+        namespace::run(ground, &program(), &program(), nowhere, Trial::Full)
+    };
     let verdict = verdict_of_server("serves", fill, EXTENT.mourning);
     assert_eq!(verdict.outcome, Outcome::NotApplicable, "{verdict:?}");
     assert!(verdict.detail.contains("in its own memory"), "{verdict:?}");
@@ -414,7 +417,8 @@ fn a_full_disk_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let mut ground = ground("sound", dir.path());
     let own = program();
-    let verdict = super::verdict(full::run(&mut ground, &own, &own, dir.path())).unwrap();
+    let tried = namespace::run(&mut ground, &own, &own, dir.path(), Trial::Full);
+    let verdict = super::verdict(tried).unwrap();
     if verdict.outcome == Outcome::NotApplicable {
         assert!(verdict.detail.starts_with("not tried"), "{verdict:?}");
         return;
@@ -424,4 +428,19 @@ fn a_full_disk_is_an_error() {
         verdict.detail.contains("worked after half was removed"),
         "{verdict:?}"
     );
+}
+
+/// What a store has not synced is lost. Needs the right to mount, as above.
+#[test]
+fn a_power_cut_finds_what_was_not_synced() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ground = ground("sound", dir.path());
+    let own = program();
+    let tried = namespace::run(&mut ground, &own, &own, dir.path(), Trial::PowerCut);
+    let verdict = super::verdict(tried).unwrap();
+    if verdict.outcome == Outcome::NotApplicable {
+        assert!(verdict.detail.starts_with("not tried"), "{verdict:?}");
+        return;
+    }
+    assert_eq!(verdict.outcome, Outcome::Loses, "{verdict:?}");
 }

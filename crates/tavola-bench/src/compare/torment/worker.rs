@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use self::stores::Store;
-use super::full;
 use super::job::{Answer, Board, Job, Notes, Role, due, key_of, number_of, value_of};
+use super::namespace;
 use crate::{Error, Result};
 
 pub(super) mod stores;
@@ -35,7 +35,7 @@ pub(super) fn work_on(
     let bound = set_parent_process_death_signal(Some(Signal::KILL));
     bound.map_err(|error| Error::io("following the leader")(error))?;
     if let Ok(inside) = serde_json::from_str(job) {
-        return full::inside(&inside);
+        return namespace::inside(&inside);
     }
     let job: std::result::Result<Job, _> = serde_json::from_str(job);
     let job = job.map_err(|error| Error::io("understanding a trial's job")(error))?;

@@ -36,6 +36,8 @@ pub(super) fn open(job: &Job) -> Result<Box<dyn Store>, String> {
     match job.peer.as_str() {
         "tavola" => table(tavola::Table::options()),
         "tavola-cache" => table(tavola::Table::options().capacity(CACHE_BYTES)),
+        "tavola-commit" => table(tavola::Table::options().durable(tavola::Durability::Commit)),
+        "tavola-os" => table(tavola::Table::options().durable(tavola::Durability::Os)),
         "files-plain" => Ok(Box::new(Files {
             folder: job.store.clone(),
             held: None,
