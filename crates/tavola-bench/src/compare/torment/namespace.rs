@@ -1,5 +1,5 @@
-//! Trials that need a file system of their own: each takes place in a mount namespace, which is gone
-//! with the process in it. That process is this program again, and does the trial in there.
+//! Trials that need a file system of their own: each takes place in a mount namespace, which is
+//! gone with the process in it. That process is this program again, and does the trial in there.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_or_does_not_open_is_told() {
+    fn what_is_lost_or_does_not_open_is_reported() {
         let tally = || Tally {
             kills: 3,
             puts: 900,
