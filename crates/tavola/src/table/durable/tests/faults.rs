@@ -64,7 +64,7 @@ fn each_call_fails(fault: impl Fn(usize) -> Fault) {
             assert!(fails > 20, "{fails}");
             return;
         }
-        fails += count_of(1, 7);
+        fails += count_of(1, 23);
     }
 }
 
@@ -194,7 +194,7 @@ fn a_file_system_that_becomes_read_only_loses_nothing_and_heals() {
         CallKind::Remove,
         CallKind::Write,
     ];
-    for at in 0..60 {
+    for at in (0..200).step_by(count_of(1, 13)) {
         let home = SimulatedHome::new();
         let table = create(&home).unwrap();
         home.acknowledge(100);
