@@ -77,7 +77,7 @@ pub(super) fn run(
         }
         let complaints = String::from_utf8_lossy(&ended.stderr);
         let complaint = complaints.lines().last().unwrap_or("it was refused");
-        // What the privileged attempt lacks says more than why the other one may not.
+        // The complaint of the first attempt, with privileges, is the more useful one.
         if why.is_empty() {
             complaint.clone_into(&mut why);
         }

@@ -1,6 +1,6 @@
 //! The trial of a power cut. The store is on a file system in a file behind a loop device. A busy
-//! writer is killed, and what has reached the file by then is all that is left: what the system has
-//! in its memory for that file system is lost, and so is shared memory.
+//! writer is killed, and only the bytes that have reached the file by then are kept: pages that the
+//! system has in memory for that file system are lost, and so is shared memory.
 
 use std::fs;
 use std::path::PathBuf;

@@ -430,7 +430,7 @@ fn a_full_disk_is_an_error() {
     );
 }
 
-/// What a store has not synced is lost. Needs the right to mount, as above.
+/// A store that does not sync its files loses values. Needs the right to mount, as above.
 #[test]
 fn a_power_cut_finds_what_was_not_synced() {
     let dir = tempfile::tempdir().unwrap();
