@@ -8,7 +8,8 @@
 use super::core::Core;
 use super::effort::{Effort, MOST_AT_ONCE};
 use crate::alloc::{
-    Step, Stop, available, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool, within_reach,
+    Step, Stop, available, capacity, free_orphans, in_hand, lock_pool, may_hold, rebuild_pool,
+    within_reach,
 };
 use crate::error::{Error, Result};
 use crate::index::locate::{Compacted, compact_some, evict};
@@ -21,6 +22,10 @@ use crate::sync::Ordering;
 const EVICTED: u32 = 4;
 /// The most bytes of keys and values that are evicted at once.
 const MOST_EVICTED: u64 = 4096;
+/// A shard has far less than its share, or than another shard, if it has less than one part in this
+/// many; and how many other shards are looked at then.
+const FAR_LESS: u64 = 4;
+const OTHERS: u32 = 8;
 
 /// What a reclaim returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,14 +148,14 @@ impl Core {
     /// Reclaims some memory, preferably in that shard, where the freed blocks can be used at once.
     fn reclaim_some(&self, shard: Option<u32>, me: Me) -> Result<Reclaimed> {
         let shards = self.region().geometry().shards();
-        let first = shard.unwrap_or_else(|| self.reclaims_from.fetch_add(1, Ordering::Relaxed));
+        let first = self.shard_to_reclaim_from(shard);
         let mut key = Vec::with_capacity(LARGEST_BLOCK as usize);
         // The first pass skips shards that are locked, because the lock's owner may be stopped.
         // Only if no other shard had anything does the second pass wait for them.
         for is_patient in [false, true] {
             for turn in 0..shards {
                 let number = first.wrapping_add(turn) % shards;
-                let lock = match is_patient || turn == 0 && shard.is_some() {
+                let lock = match is_patient || shard == Some(number) {
                     true => Some(self.lock(number, me)?),
                     false => ShardLock::try_acquire(self.region(), number, me),
                 };
@@ -162,6 +167,28 @@ impl Core {
             }
         }
         Ok(Reclaimed::Nothing)
+    }
+
+    /// Returns the shard to reclaim from first: the preferred one, or else each in turn.
+    ///
+    /// If it has far less than its share of the bytes, as is usual for a few large values, there
+    /// may be a shard that has far more. Otherwise a key that shares its shard with few others
+    /// would be evicted however often it is read, and would leave next to no room.
+    fn shard_to_reclaim_from(&self, preferred: Option<u32>) -> u32 {
+        let shards = self.region().geometry().shards();
+        let in_turn = || self.reclaims_from.fetch_add(1, Ordering::Relaxed) % shards;
+        let payload = |shard: u32| self.region().shard(shard).payload.load(Ordering::Relaxed);
+        let first = preferred.unwrap_or_else(in_turn);
+        let share = capacity(self.region()).unwrap_or(0) / u64::from(shards);
+        let has = payload(first);
+        if has >= share / FAR_LESS {
+            return first;
+        }
+        (0..OTHERS)
+            .map(|_| in_turn())
+            .max_by_key(|other| payload(*other))
+            .filter(|other| payload(*other) / FAR_LESS > has)
+            .unwrap_or(first)
     }
 
     /// Counts the pages again, because damaged counts may report that there is no room. Returns

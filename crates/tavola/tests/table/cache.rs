@@ -123,6 +123,25 @@ fn a_scan_does_not_push_out_what_is_read() {
 
 /// Each participant counts by itself; what one that is gone has counted stays.
 #[test]
+fn small_keys_in_use_stay_among_a_few_large_values() {
+    let dir = Dir::new();
+    let table = cache(&dir, 32 * MIB);
+    let large = vec![7; 3_000_000];
+    let small: Vec<_> = (0..20).map(|number| format!("small-{number}")).collect();
+    for key in &small {
+        table.set(key, []).unwrap();
+    }
+    for round in 1..300_u64 {
+        table.set(round.to_le_bytes(), &large).unwrap();
+        for key in &small {
+            let value = vec![0; 10 * round as usize];
+            assert!(table.replace(key, &value).unwrap(), "{key}, {round}");
+            assert_eq!(table.get(key).unwrap().unwrap(), value);
+        }
+    }
+}
+
+#[test]
 fn reads_and_writes_are_counted() {
     let dir = Dir::new();
     let table = cache(&dir, 8 * MIB);
