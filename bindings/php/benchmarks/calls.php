@@ -16,12 +16,18 @@ final class Calls
         $samples = [];
         foreach (['small', '4 KB'] as $size) {
             $values = self::values($size, $keys);
+            $pairs = array_chunk(array_combine($names, $values), 100, true);
+            $given = [
+                'set' => [$names, $values],
+                'get' => [$reads, $values],
+                'get 100' => [array_chunk($reads, 100)],
+                'set 100' => [$pairs],
+            ];
             foreach (self::programs() as $store => $program) {
                 foreach ($program as $call => $run) {
-                    $order = str_starts_with($call, 'set') ? $names : $reads;
                     for ($round = 0; $round < $rounds; $round++) {
-                        $empty = self::time(self::emptyLoop(...), $order, $values);
-                        $time = self::time($run, $order, $values);
+                        $empty = self::time(self::emptyLoop(...), $keys, $given[$call]);
+                        $time = self::time($run, $keys, $given[$call]);
                         $samples[$store]["$call $size"][] = $time - $empty;
                     }
                 }
@@ -39,23 +45,18 @@ final class Calls
         return $values;
     }
 
-    private static function time(callable $run, array $names, array $values): float
+    /** @param array{array, array}|array{array} $given names and values, or arrays of 100 */
+    private static function time(callable $run, int $keys, array $given): float
     {
         $start = hrtime(true);
-        $run($names, $values);
-        return (hrtime(true) - $start) / count($names);
+        $run(...$given);
+        return (hrtime(true) - $start) / $keys;
     }
 
-    /** Returns the pairs in arrays of 100. Calls of many keys pay for this, too. */
-    private static function chunks(array $names, array $values): array
-    {
-        return array_chunk(array_combine($names, $values), 100, true);
-    }
-
-    private static function emptyLoop(array $names, array $values): void
+    private static function emptyLoop(array $names, array $values = []): void
     {
         foreach ($names as $i => $name) {
-            $value = $values[$i];
+            $value = $values[$i] ?? null;
         }
     }
 
@@ -89,13 +90,13 @@ final class Calls
                     $value = $table->get($name);
                 }
             },
-            'get 100' => function (array $names, array $values) use ($table) {
-                foreach (array_chunk($names, 100) as $chunk) {
+            'get 100' => function (array $chunks) use ($table) {
+                foreach ($chunks as $chunk) {
                     $table->getMultiple($chunk);
                 }
             },
-            'set 100' => function (array $names, array $values) use ($table) {
-                foreach (self::chunks($names, $values) as $chunk) {
+            'set 100' => function (array $chunks) use ($table) {
+                foreach ($chunks as $chunk) {
                     $table->setMultiple($chunk);
                 }
             },
@@ -115,13 +116,13 @@ final class Calls
                     $value = apcu_fetch($name);
                 }
             },
-            'get 100' => function (array $names, array $values) {
-                foreach (array_chunk($names, 100) as $chunk) {
+            'get 100' => function (array $chunks) {
+                foreach ($chunks as $chunk) {
                     apcu_fetch($chunk);
                 }
             },
-            'set 100' => function (array $names, array $values) {
-                foreach (self::chunks($names, $values) as $chunk) {
+            'set 100' => function (array $chunks) {
+                foreach ($chunks as $chunk) {
                     apcu_store($chunk);
                 }
             },
@@ -158,13 +159,13 @@ final class Calls
                     $value = $memcached->get($name);
                 }
             },
-            'get 100' => function (array $names, array $values) use ($memcached) {
-                foreach (array_chunk($names, 100) as $chunk) {
+            'get 100' => function (array $chunks) use ($memcached) {
+                foreach ($chunks as $chunk) {
                     $memcached->getMulti($chunk);
                 }
             },
-            'set 100' => function (array $names, array $values) use ($memcached) {
-                foreach (self::chunks($names, $values) as $chunk) {
+            'set 100' => function (array $chunks) use ($memcached) {
+                foreach ($chunks as $chunk) {
                     $memcached->setMulti($chunk);
                 }
             },

@@ -275,6 +275,14 @@ fn lose_memory(home: &Path) -> Result<()> {
     std::fs::remove_file(path).map_err(Error::io("removing a table"))
 }
 
+/// Writes a snapshot, after another one that the table's own thread may be writing.
+fn snapshot(table: &Table) -> Result<()> {
+    while !table.snapshot()? {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
 /// Sets while a snapshot is written, beside sets before.
 fn beside_a_snapshot(config: &Config, emit: Emit<'_>) -> Result<()> {
     let (keys, value) = (config.keys.max(1), vec![b'v'; config.value_bytes]);
@@ -284,6 +292,8 @@ fn beside_a_snapshot(config: &Config, emit: Emit<'_>) -> Result<()> {
     let mut rounds = Vec::new();
     for turn in 0..config.repeat.max(1) {
         let order = shuffled(keys, turn);
+        // Otherwise the table's own thread may find one due, and write it now.
+        snapshot(table)?;
         let alone = timed(&order, |&index| Ok(table.set(key(index), &value)?))?;
         let done = AtomicBool::new(false);
         let beside = std::thread::scope(|scope| {
@@ -297,7 +307,7 @@ fn beside_a_snapshot(config: &Config, emit: Emit<'_>) -> Result<()> {
                 }
                 Ok::<_, Error>(sets as f64 / begun.elapsed().as_secs_f64())
             });
-            let written = table.snapshot();
+            let written = snapshot(table);
             done.store(true, Ordering::Relaxed);
             written?;
             writer

@@ -66,8 +66,8 @@ impl fmt::Display for CliError {
         match self {
             // No command writes through a table that it opened read-only.
             CliError::Table(tavola::Error::ReadOnly) => f.write_str(
-                "the table is on a read-only file system; mount it for writing, or set \
-                TAVOLA_DIR to another directory",
+                "the table is on a read-only file system; mount it for writing, or use a table on \
+                another one: by its path, or by its name with another TAVOLA_DIR",
             ),
             CliError::Table(source) => write_table_error(f, source),
             CliError::Output(source) => {

@@ -94,6 +94,7 @@ fn a_directory_on_a_read_only_mount_is_read_and_refuses_writes() {
         let ran = run(&durable, READ_ONLY, args).expect("as before");
         let error = ran.error();
         assert!(error.contains("read-only file system"), "{args:?}: {error}");
+        assert!(error.contains("by its path"), "{args:?}: {error}");
     };
     for command in ["clear", "snapshot", "sync"] {
         refused(&[command, &home]);

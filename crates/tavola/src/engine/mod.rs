@@ -6,7 +6,8 @@
 //! - `backing`, `reclaim`: room for it: backing memory, evicting keys, emergency reclaim
 //! - `read`, `large`, `write`, `update`, `store`, `counter`, `uid`, `tags`, `marks`, `entry`,
 //!   `attributes`, `batch`: what the calls of those names do
-//! - `replay`, `restore`, `workers`: the changes of a journal again, and the keys of a saved file
+//! - `rebuild`, `progress`, `replay`, `restore`, `workers`: a table from its files, by the changes
+//!   of a journal or the keys of a saved file
 //! - `claims`, `leases`: lease records
 //! - `due`, `upkeep`, `maintain`, `cache`, `background`: housekeeping, and when it is due
 //! - `check`, `beside`: integrity of the whole file
@@ -38,7 +39,9 @@ mod maintain;
 mod marks;
 mod name;
 mod plan;
+mod progress;
 mod read;
+mod rebuild;
 mod recent;
 mod reclaim;
 mod replay;
@@ -66,7 +69,8 @@ pub(crate) use effort::Tries;
 pub(crate) use entry::KeyOrUid;
 pub(crate) use leases::FailedCompute;
 pub(crate) use plan::{Change, MOST_CHANGES};
-pub(crate) use replay::{Replay, replay};
+pub use progress::on_rebuild;
+pub(crate) use rebuild::{Files, OnDamage, note_home};
 pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use restore::{MOST_VERSION, RestorePlan, restore};
 pub(crate) use stats::keys_of;

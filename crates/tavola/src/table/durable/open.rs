@@ -7,10 +7,9 @@
 
 use super::directory::{MEMORY, boot, is_home, open_directory, read_home};
 use super::keeper::start_keeper;
-use super::rebuild::{Files, OnDamage, note_home};
 use super::remove::finish_removal;
 use crate::alloc::find_extent;
-use crate::engine::Core;
+use crate::engine::{Core, Files, OnDamage, note_home};
 use crate::error::{Error, Result};
 use crate::journal::{Home, JournalFiles, Place, Room, TABLE, name_of};
 use crate::layout::ExtentKind;
@@ -144,11 +143,7 @@ impl<'a> Opening<'a> {
     }
 
     fn files<'f>(&'f self, table: &'f Home) -> Files<'f> {
-        Files {
-            home: &self.home,
-            path: self.path,
-            table,
-        }
+        Files::new(&self.home, self.path, table)
     }
 
     fn create(self, table: &Home) -> Result<Core> {
@@ -168,8 +163,9 @@ impl<'a> Opening<'a> {
                 why: format!("the directory is not empty: it has {other:?}"),
             });
         }
-        self.files(table).create()?;
-        let core = self.rebuild(table)?;
+        let files = self.files(table);
+        files.create()?;
+        let core = self.rebuild(&files)?;
         self.share()?;
         Ok(self.keep_lock(core))
     }
@@ -188,7 +184,7 @@ impl<'a> Opening<'a> {
                     let (table, place) = self.read()?;
                     let core = match self.attach(&table, place.as_ref())? {
                         Some(core) => core,
-                        None => self.rebuild(&table)?,
+                        None => self.rebuild(&self.files(&table))?,
                     };
                     self.share()?;
                     return Ok((self.keep_lock(core), table));
@@ -306,7 +302,8 @@ impl<'a> Opening<'a> {
     }
 
     /// Rebuilds the memory, and notes where it is. This process has the directory alone.
-    fn rebuild(&self, table: &Home) -> Result<Core> {
+    fn rebuild(&self, files: &Files<'_>) -> Result<Core> {
+        let table = files.table;
         let dir = self.lock.identity();
         // Copies of a directory have the same id, and on another device perhaps the same inode.
         let name = format!("{MEMORY}{:016x}-{:x}-{:x}", table.id, dir[0], dir[1]);
@@ -326,7 +323,7 @@ impl<'a> Opening<'a> {
             Ok((core, unnamed))
         };
         let damage = self.options.damage();
-        let (core, unnamed) = self.files(table).rebuild_in(damage, make)?;
+        let (core, unnamed) = files.rebuild_in(damage, make)?;
         unnamed.publish(core.region())?;
         let words = &core.region().superblock().uuid;
         let place = Place {

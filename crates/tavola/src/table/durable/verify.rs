@@ -1,7 +1,7 @@
 //! Reading all files of a durable table, to see whether it can be rebuilt. Nothing is changed.
 
 use super::directory::{boot, open_directory, read_home};
-use super::rebuild::Files;
+use crate::engine::Files;
 use crate::error::{Error, Result};
 use crate::journal::{
     End, Home, JournalReader, Kind, Place, SnapshotReader, TABLE, name_of, number_of,
@@ -157,11 +157,7 @@ impl<'a> Reading<'a> {
     }
 
     fn of_rebuild(&self) -> Files<'_> {
-        Files {
-            home: &self.home,
-            path: self.path,
-            table: &self.table,
-        }
+        Files::new(&self.home, self.path, &self.table)
     }
 
     /// Nobody may keep the lock for long, as a process may be about to open the table.

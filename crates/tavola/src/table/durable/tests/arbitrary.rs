@@ -1,8 +1,8 @@
 //! Records whose checks are right and whose content is arbitrary: an error, or a table that is
 //! whole. (Arbitrary bytes as files are the fuzz target `durable`.)
 
-use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create, home_of, open};
+use crate::engine::OnDamage;
 use crate::journal::{ChangeRecord, Content, Draft, Home, Kind, Op, TABLE, name_of, snapshot_name};
 use crate::sys::disk::HomeDir;
 use crate::sys::disk::simulated::{SimulatedHome, count_of};

@@ -1,7 +1,7 @@
 //! Bits of synced records and of snapshots flip: that is an error, and nothing else changes.
 
-use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create, home_of, open};
+use crate::engine::OnDamage;
 use crate::error::Error;
 use crate::journal::{SnapshotWriter, name_of, number_of};
 use crate::sys::disk::simulated::SimulatedHome;

@@ -1,7 +1,7 @@
 //! The disk fails at the n-th call, for every n, while a table is created or rebuilt.
 
-use super::super::rebuild::OnDamage;
 use super::{Contents, contents, create, open};
+use crate::engine::OnDamage;
 use crate::error::{Error, Result};
 use crate::journal::{TABLE, name_of};
 use crate::sys::disk::simulated::check::{CutChoices, CutCount, check_all_cuts};
@@ -25,12 +25,12 @@ fn assert_named(error: &Error, fault: Fault) {
     assert_eq!(error.os_error(), Some(fault.errno), "{error:?}");
 }
 
-/// Lets the power fail at each moment. From the first acknowledged operation on, the table has
-/// these contents, and perhaps the key `more`.
-fn survive_cuts(home: &SimulatedHome, seed: usize, wanted: &Contents) -> CutCount {
+/// Lets the power fail at each moment, in so many ways. From the first acknowledged operation on,
+/// the table has these contents, and perhaps the key `more`.
+fn survive_cuts(home: &SimulatedHome, seed: usize, ways: usize, wanted: &Contents) -> CutCount {
     let choices = CutChoices::Random {
         seed: seed as u64,
-        count: 1,
+        count: ways,
     };
     let judged = check_all_cuts(&home.history(), choices, |left, acknowledged| {
         if !left.image().contains_key(TABLE) && acknowledged.is_empty() {
@@ -83,7 +83,7 @@ fn a_creation_that_fails_at_any_call_is_made_again() {
             assert!(contents(&table).is_empty());
             set_more(&home, &table);
             drop(table);
-            count += survive_cuts(&home, fails, &Contents::new());
+            count += survive_cuts(&home, fails, 1, &Contents::new());
             are_over &= first.is_ok();
         }
         if are_over {
@@ -92,6 +92,29 @@ fn a_creation_that_fails_at_any_call_is_made_again() {
         }
     }
     println!("{count:?}");
+}
+
+/// A process that dies after a sync has failed removes nothing.
+#[test]
+fn a_creation_that_dies_after_a_fault_leaves_a_table_that_keeps_its_writes() {
+    let mut count = CutCount::default();
+    for fails in 0.. {
+        let home = SimulatedHome::new();
+        home.fail_from(None, fails, Fault::new(libc::EIO));
+        let created = create(&home).is_ok();
+        home.stop_failing();
+        if home.image().contains_key(TABLE) {
+            let table = open(&home, OnDamage::Refuse).unwrap();
+            set_more(&home, &table);
+            drop(table);
+            count += survive_cuts(&home, fails, 20, &Contents::new());
+        }
+        if created {
+            break;
+        }
+    }
+    println!("{count:?}");
+    assert!(count.cuts > 1_000, "{count:?}");
 }
 
 /// A table with a snapshot that has a value in pieces, and with records behind it.
@@ -129,7 +152,7 @@ fn a_rebuild_from_a_snapshot_that_fails_at_any_call_loses_nothing() {
             assert_eq!(contents(&table), wanted, "call {fails}");
             set_more(&home, &table);
             drop(table);
-            count += survive_cuts(&home, fails, &wanted);
+            count += survive_cuts(&home, fails, 1, &wanted);
         }
         if are_over {
             assert!(fails > 20, "{fails}");

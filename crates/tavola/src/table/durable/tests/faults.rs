@@ -1,7 +1,7 @@
 //! The disk fails at one call: nothing that was promised is lost, and the table continues.
 
-use super::super::rebuild::OnDamage;
 use super::{PATH, contents, create, open};
+use crate::engine::OnDamage;
 use crate::error::Error;
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};

@@ -1,7 +1,7 @@
 //! A table that is full while a snapshot is made can be rebuilt.
 
-use super::super::rebuild::{Files, OnDamage};
 use super::{Contents, PATH, contents, home_of, open, open_as, rebuild_on};
+use crate::engine::{Files, OnDamage};
 use crate::error::Error;
 use crate::index::locate::Hash;
 use crate::journal::Home;
@@ -117,11 +117,7 @@ fn a_table_that_was_full_during_a_snapshot_is_rebuilt() {
         segment: 64 << 10,
         ..home_of()
     };
-    let files = Files {
-        home: &dir,
-        path: Path::new(PATH),
-        table: &created,
-    };
+    let files = Files::new(&dir, Path::new(PATH), &created);
     files.create().unwrap();
     let table = rebuild_on(&dir, &created, OnDamage::Refuse, Durability::Os);
     let table = Arc::new(table.unwrap());

@@ -2,8 +2,8 @@
 //! continue when there is room again. Nothing that could not be finished takes room.
 
 use super::super::keeper::{Retry, keep};
-use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create, create_as, open, open_as};
+use crate::engine::OnDamage;
 use crate::error::{Error, Result};
 use crate::journal::number_of;
 use crate::sys::disk::HomeDir;

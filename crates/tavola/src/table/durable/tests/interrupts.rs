@@ -1,8 +1,8 @@
 //! Signals and short transfers at every system call of a real directory. The simulated disk is
 //! above these: its calls are whole or fail.
 
-use super::super::rebuild::{Files, OnDamage};
 use super::{Contents, SEGMENT, contents, home_of, rebuild_on};
+use crate::engine::{Files, OnDamage};
 use crate::journal::Home;
 use crate::sys::disk::{HomeDir, RealHome};
 use crate::sys::interrupt::interrupt_all;
@@ -54,11 +54,7 @@ fn a_table_whose_calls_are_all_interrupted_has_everything() {
             segment: 8 * SEGMENT,
             ..home_of()
         };
-        let files = Files {
-            home: &home,
-            path: Path::new("interrupted"),
-            table: &table,
-        };
+        let files = Files::new(&home, Path::new("interrupted"), &table);
         let mut model = Contents::new();
         let ((), count) = interrupt_all(|| {
             files.create().unwrap();

@@ -12,8 +12,8 @@ mod power;
 mod remains;
 
 use super::open::after_cut;
-use super::rebuild::{Files, OnDamage};
 use crate::engine::{Core, UidPolicy};
+use crate::engine::{Files, OnDamage};
 use crate::error::Result;
 use crate::journal::{Home, TABLE};
 use crate::region::Region;
@@ -61,13 +61,9 @@ pub(crate) fn create_as(home: &SimulatedHome, durability: Durability) -> Result<
 
 fn create_of(home: &SimulatedHome, table: &Home, durability: Durability) -> Result<Table> {
     let dir: Arc<dyn HomeDir> = Arc::new(home.clone());
-    Files {
-        home: &dir,
-        path: Path::new(PATH),
-        table,
-    }
-    .create()?;
-    open_as(home, durability)
+    let files = Files::new(&dir, Path::new(PATH), table);
+    files.create()?;
+    rebuild_from(&files, OnDamage::Refuse, durability)
 }
 
 /// Rebuilds a table from its files, for handles with this policy.
@@ -93,12 +89,11 @@ fn rebuild_on(
     damage: OnDamage,
     durability: Durability,
 ) -> Result<Table> {
-    let files = Files {
-        home: dir,
-        path: Path::new(PATH),
-        table,
-    };
-    let options = options().of_home(table).durable(Durability::Commit);
+    rebuild_from(&Files::new(dir, Path::new(PATH), table), damage, durability)
+}
+
+fn rebuild_from(files: &Files<'_>, damage: OnDamage, durability: Durability) -> Result<Table> {
+    let options = options().of_home(files.table).durable(Durability::Commit);
     let path = PathBuf::from(PATH);
     let make = |max_size| {
         let (geometry, _) = options.clone().max_size(max_size).geometry(None)?;

@@ -4,8 +4,8 @@
 //! `TAVOLA_CUTS` multiplies the number of random cuts. From 2 on, all histories of three calls are
 //! tried, too.
 
-use super::super::rebuild::OnDamage;
 use super::{Contents, contents, create, open};
+use crate::engine::OnDamage;
 use crate::sys::disk::HomeDir;
 use crate::sys::disk::simulated::check::{CutChoices, CutCount, check_all_cuts};
 use crate::sys::disk::simulated::{SimulatedHome, count_of};

@@ -1,7 +1,7 @@
 //! Remains of an earlier life in the files of the journal: nothing of them comes back.
 
-use super::super::rebuild::OnDamage;
 use super::{SEGMENT, contents, create_as, create_of, home_of, open, open_as};
+use crate::engine::OnDamage;
 use crate::journal::{FileHead, Home, name_of};
 use crate::lock::ABANDONED;
 use crate::sync::Ordering;

@@ -4,9 +4,10 @@
 //! file whose sync had failed before, and which are not on disk. So what is not sure to be on disk
 //! is written again before the table continues behind it.
 
+use super::core::Core;
 use super::progress::Progress;
+use super::replay::{Replay, replay};
 use crate::alloc::build_extent;
-use crate::engine::{Core, Replay, replay};
 use crate::error::{Error, Result};
 use crate::journal::{
     End, FileHead, Home, JournalFiles, JournalReader, Record, Room, SnapshotReader, TABLE,
@@ -16,6 +17,7 @@ use crate::journal::{
 use crate::layout::{ExtentKind, JournalGeometry, JournalHead, MAX_SIZE};
 use crate::sync::Ordering;
 use crate::sys::disk::HomeDir;
+use std::cell::Cell;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -27,7 +29,7 @@ const DOUBLED: u32 = 2;
 
 /// How damage is dealt with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum OnDamage {
+pub(crate) enum OnDamage {
     /// It is an error, and nothing changes.
     Refuse,
     /// Everything behind the damage is lost.
@@ -36,22 +38,22 @@ pub(super) enum OnDamage {
 
 /// The files from which a table was rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rebuilt {
+pub(crate) struct Rebuilt {
     /// Where the snapshot begins; 0: there was none.
-    pub(super) snapshot: u64,
+    pub(crate) snapshot: u64,
     /// The end of the last record.
-    pub(super) end: u64,
-    pub(super) changes: u64,
+    pub(crate) end: u64,
+    pub(crate) changes: u64,
 }
 
 /// Where a rebuild begins.
-pub(super) struct Start {
+pub(crate) struct Start {
     /// The snapshot that is read first. Without one, it is the journal from its beginning.
-    pub(super) snapshot: Option<SnapshotReader>,
+    pub(crate) snapshot: Option<SnapshotReader>,
     /// The end of the records that the snapshot needs.
-    pub(super) least: u64,
+    pub(crate) least: u64,
     /// The error to return if the snapshot is damaged, and all others as well.
-    pub(super) damage: Option<Error>,
+    pub(crate) damage: Option<Error>,
 }
 
 /// Why reading ended.
@@ -82,10 +84,23 @@ impl Failure {
 }
 
 /// A durable table's directory while its table is made.
-pub(super) struct Files<'a> {
-    pub(super) home: &'a Arc<dyn HomeDir>,
-    pub(super) path: &'a Path,
-    pub(super) table: &'a Home,
+pub(crate) struct Files<'a> {
+    pub(crate) home: &'a Arc<dyn HomeDir>,
+    pub(crate) path: &'a Path,
+    pub(crate) table: &'a Home,
+    /// Whether this creation has put the name of the file `table` on disk.
+    is_named: Cell<bool>,
+}
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(home: &'a Arc<dyn HomeDir>, path: &'a Path, table: &'a Home) -> Self {
+        Self {
+            home,
+            path,
+            table,
+            is_named: Cell::new(false),
+        }
+    }
 }
 
 impl Files<'_> {
@@ -103,7 +118,7 @@ impl Files<'_> {
     }
 
     /// Makes the first file of the journal, and then the file that makes it a durable table.
-    pub(super) fn create(&self) -> Result<()> {
+    pub(crate) fn create(&self) -> Result<()> {
         let segment = self.table.segment;
         let first = FileHead {
             id: self.table.id,
@@ -111,13 +126,29 @@ impl Files<'_> {
             from: segment,
         };
         create_file(&**self.home, &first, segment, self.room())
-            .and_then(|()| self.table.write(&**self.home))
+            .and_then(|()| self.name())
             .inspect_err(|_| {
-                // The file may be there, and a sync of its name have failed: later syncs do not
-                // mend that. A table that is opened then would be lost with all that it promises.
+                // The next creation is not to find a table.
                 let _ = self.home.remove(TABLE).and_then(|()| self.home.sync());
             })
             .map_err(self.failed("creating the durable table"))
+    }
+
+    /// Writes the file `table`, and returns when it and its name survive a power failure.
+    fn name(&self) -> io::Result<()> {
+        self.table.write(&**self.home)?;
+        self.is_named.set(true);
+        Ok(())
+    }
+
+    /// Writes the file `table` of a table without a record again, unless this is its creation. The
+    /// creation may have died after a sync of the name had failed, and later syncs do not mend
+    /// that: all that is written to the table would be lost with the name.
+    fn name_again(&self) -> io::Result<()> {
+        match self.is_named.get() {
+            true => Ok(()),
+            false => self.name(),
+        }
     }
 
     /// Makes a table by `make`, with this `max_size`, and fills it as [`Self::rebuild`] does. If it
@@ -126,7 +157,7 @@ impl Files<'_> {
     /// A table that was nearly full may not fit: a snapshot has keys that were removed while it was
     /// made, and those that were set in their place. The journal removes the former, but only after
     /// all keys of the snapshot were set.
-    pub(super) fn rebuild_in<R>(
+    pub(crate) fn rebuild_in<R>(
         &self,
         damage: OnDamage,
         make: impl Fn(u64) -> Result<(Core, R)>,
@@ -197,6 +228,9 @@ impl Files<'_> {
         // From the last position that is sure; everything before the snapshot is not read again.
         let sure = reader.synced.max(from).max(least).min(end);
         reader.write_again(sure, end).map_err(&failed)?;
+        if snapshot.is_none() && end == self.table.segment {
+            self.name_again().map_err(&failed)?;
+        }
         self.begin(core, end)?;
         let rebuilt = Rebuilt {
             snapshot: snapshot.as_ref().map_or(0, |snapshot| snapshot.position),
@@ -260,7 +294,7 @@ impl Files<'_> {
 
     /// Returns the newest snapshot that is whole. Without one, the journal is read from its
     /// beginning; if that is not there any more, a damaged snapshot is what is left.
-    pub(super) fn start(&self) -> Result<Start> {
+    pub(crate) fn start(&self) -> Result<Start> {
         let failed = self.failed("reading the snapshots");
         let names = self.home.names().map_err(&failed)?;
         let mut positions: Vec<u64> = names.iter().filter_map(|n| snapshot_position(n)).collect();
@@ -362,7 +396,7 @@ impl Files<'_> {
 }
 
 /// Notes in memory in which directory the files are, for those who find the memory first.
-pub(super) fn note_home(words: &JournalHead, path: &Path, table: &Home) {
+pub(crate) fn note_home(words: &JournalHead, path: &Path, table: &Home) {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     words.note_home(path.as_os_str().as_bytes(), encode_policy(table.durability));
 }

@@ -25,14 +25,14 @@ pub fn on_rebuild(handler: impl Fn(&Rebuilding) + Send + Sync + 'static) {
 }
 
 /// The progress of one rebuild.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     handler: Option<Handler>,
     now: Rebuilding,
     reported_bytes: u64,
 }
 
 impl Progress {
-    pub(super) fn begin(home: &Path, total_bytes: u64) -> Self {
+    pub(crate) fn begin(home: &Path, total_bytes: u64) -> Self {
         let handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             handler: handler.clone(),
@@ -47,7 +47,7 @@ impl Progress {
     }
 
     /// Notes that so many bytes were read.
-    pub(super) fn advance(&mut self, bytes: u64) {
+    pub(crate) fn advance(&mut self, bytes: u64) {
         self.now.done_bytes += bytes;
         if self.now.done_bytes - self.reported_bytes >= EVERY {
             self.reported_bytes = self.now.done_bytes;
