@@ -16,12 +16,14 @@ use crate::error::CliError;
 use crate::{interrupt, output};
 
 mod durability;
+mod figures;
 mod http;
 mod metrics;
 mod openmetrics;
+mod page;
 
+use figures::{NamedFigures, TableFigures};
 use http::Answer;
-use metrics::{NamedFigures, TableFigures};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -128,7 +130,7 @@ impl Tables {
             Ok(tables) => Answer {
                 status: "200 OK",
                 content_type: openmetrics::CONTENT_TYPE,
-                body: metrics::page(&tables),
+                body: page::page(&tables),
             },
             Err(error) => Answer::plain("500 Internal Server Error", &error.to_string()),
         }

@@ -185,7 +185,12 @@ impl Worker<'_> {
             0 => {
                 self.seat.begin();
                 self.seat.call(number, Call::Remove);
-                self.table.remove(&key).map(drop)
+                // A call that removed nothing has only read: what it found may not be on disk yet.
+                self.table.remove(&key).map(|is_removed| {
+                    if !is_removed {
+                        self.seat.call(number, Call::Get(0));
+                    }
+                })
             }
             1 | 2 => {
                 self.seat.begin();

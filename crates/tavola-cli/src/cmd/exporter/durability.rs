@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use super::metrics::Family;
+use super::figures::Family;
 use super::openmetrics::Kind;
 
 /// As `metrics::FAMILIES`.

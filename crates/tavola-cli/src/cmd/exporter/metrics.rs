@@ -1,131 +1,15 @@
 //! The metrics of tables, family by family.
 
-use tavola::{
-    DurableStats, Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table,
-};
+use tavola::Stats;
 
-use super::durability;
-use super::openmetrics::{Kind, Page, Samples};
-use crate::beside::{self, Depth};
+use super::figures::{Family, TableFigures};
+use super::openmetrics::Kind;
 
 /// Bytes of a page of a table.
 const PAGE_BYTES: u64 = 16 << 10;
 
-/// What a table said.
-pub struct TableFigures {
-    stats: Stats,
-    participants: Vec<Participant>,
-    logs: Vec<(String, LogStats)>,
-    depths: Vec<Depth>,
-    latencies: Latencies,
-    keys: LiveKeys,
-    holders: Vec<Holder>,
-    shard_writes: u64,
-    pub durable: Option<DurableStats>,
-}
-
-/// The name of a table, and what it said, or why it said nothing.
-pub type NamedFigures = (String, Result<TableFigures, Error>);
-
-impl TableFigures {
-    pub fn at(table: &Table) -> Result<TableFigures, tavola::Error> {
-        let shards = table.shard_stats()?;
-        let writes = shards.iter().map(|shard| shard.writes);
-        let mut participants = table.participants()?;
-        participants.retain(|one| !one.is_this_process());
-        Ok(TableFigures {
-            stats: table.stats()?,
-            participants,
-            logs: beside::logs(table)?,
-            depths: beside::depths(table)?,
-            latencies: table.latencies()?,
-            keys: table.live_keys()?,
-            holders: table.lock_holders()?,
-            shard_writes: writes.fold(0, u64::wrapping_add),
-            durable: table.durable_stats()?,
-        })
-    }
-}
-
-/// The page: of each table its name, and what it said unless it could not be read.
-pub fn page(tables: &[NamedFigures]) -> String {
-    let mut page = Page::default();
-    page.family("tavola_build", Kind::Info, "", "The exporter.", |out| {
-        out.put(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-    });
-    let help = "1 if the table could be read, 0 if it is missing or unreadable.";
-    page.family("tavola_up", Kind::Gauge, "", help, |out| {
-        for (name, now) in tables {
-            out.put(&[("table", name)], u8::from(now.is_ok()));
-        }
-    });
-    let help = "Why a table could not be read.";
-    page.family("tavola_unreadable", Kind::Info, "", help, |out| {
-        for (name, now) in tables {
-            if let Err(error) = now {
-                out.put(&[("table", name), ("reason", super::reason(error))], 1);
-            }
-        }
-    });
-    for family in FAMILIES.iter().chain(durability::FAMILIES) {
-        let Family(name, kind, unit, help, of) = family;
-        page.family(name, *kind, unit, help, |out| {
-            for (table, now) in tables {
-                if let Ok(now) = now {
-                    of(now, &mut Of { table, out });
-                }
-            }
-        });
-    }
-    page.finish()
-}
-
-/// The samples of one table in one family.
-pub struct Of<'a, 'p> {
-    table: &'a str,
-    out: &'a mut Samples<'p>,
-}
-
-impl Of<'_, '_> {
-    pub fn put(&mut self, value: impl std::fmt::Display) {
-        self.out.put(&[("table", self.table)], value);
-    }
-
-    fn put_by(&mut self, label: &str, which: &str, value: impl std::fmt::Display) {
-        self.out
-            .put(&[("table", self.table), (label, which)], value);
-    }
-
-    /// A number of each log beside the table.
-    fn put_logs(&mut self, now: &TableFigures, of: impl Fn(&LogStats) -> u64) {
-        for (name, stats) in &now.logs {
-            self.put_by("log", name, of(stats));
-        }
-    }
-
-    fn put_if(&mut self, is: bool, value: u64) {
-        if is {
-            self.put(value);
-        }
-    }
-
-    fn put_buckets(&mut self, operation: &str, buckets: &[(u64, u64)]) {
-        let labels = [("table", self.table), ("operation", operation)];
-        self.out.buckets_ns(&labels, buckets);
-    }
-}
-
-/// Name, kind, unit, help, and what a table puts there.
-pub struct Family(
-    pub &'static str,
-    pub Kind,
-    pub &'static str,
-    pub &'static str,
-    pub fn(&TableFigures, &mut Of<'_, '_>),
-);
-
 /// The families of all tables, and those that only caches have.
-const FAMILIES: &[Family] = &[
+pub const FAMILIES: &[Family] = &[
     Family(
         "tavola_queue_elements",
         Kind::Gauge,
@@ -465,36 +349,4 @@ fn memory(stats: &Stats) -> [(&'static str, u64); 6] {
         ("uids", stats.uid_bytes),
         ("spare", stats.free_bytes),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `the_dashboard_asks_for_what_is_there` in tests/command/exporter.rs holds it the other way
-    /// round.
-    #[test]
-    fn the_dashboard_has_each_family() {
-        let dashboard = include_str!("../../../../../contrib/grafana/tavola.json");
-        let all = FAMILIES.iter().chain(durability::FAMILIES);
-        let all = all.map(|family| (family.0, family.1));
-        let others = [
-            ("tavola_build", Kind::Info),
-            ("tavola_up", Kind::Gauge),
-            ("tavola_unreadable", Kind::Info),
-        ];
-        for (name, kind) in all.chain(others) {
-            let sample = match kind {
-                Kind::Info => format!("{name}_info"),
-                Kind::Counter => format!("{name}_total"),
-                Kind::Histogram => format!("{name}_bucket"),
-                Kind::Gauge => name.to_string(),
-            };
-            let is_asked = dashboard.match_indices(&sample).any(|(at, _)| {
-                let next = dashboard[at + sample.len()..].chars().next();
-                next.is_some_and(|next| !next.is_ascii_alphanumeric() && next != '_')
-            });
-            assert!(is_asked, "the dashboard has no panel for {sample}");
-        }
-    }
 }
