@@ -42,10 +42,13 @@ class QueueTest < TavolaTest
 
   def test_what_is_refused
     assert_raises(TypeError) { queue << 5 }
-    error = assert_raises(Tavola::TooLargeError) { queue << 'x' * 101 }
+    error = assert_raises(Tavola::TooLargeError) { queue << "\xff".b * 101 }
     assert_equal 'the job has 101 bytes, but the queue accepts at most 100; create a queue with ' \
                  'larger job_bytes', error.message
-    assert_same queue, queue << 'x' * 100
+    assert_same queue, queue << "\xff".b * 100
+    # Text has no flags.
+    assert_raises(Tavola::TooLargeError) { queue << 'x' * 105 }
+    assert_same queue, queue << 'x' * 104
     assert_raises(ArgumentError) { Tavola::Queue.open('jobs', serializer: 7) }
     assert_raises(Tavola::NoTableError) { Tavola::Queue.open('none', create: false) }
     assert_raises(Tavola::NoObjectError) { Tavola::Queue.open('test') }
@@ -177,7 +180,7 @@ class QueueTest < TavolaTest
   def test_the_form_that_other_programs_read
     queue << 'resize'
     element = queue.__send__(:pop_job, 0)
-    assert_equal ['resize', false], queue.__send__(:read, element)
+    assert_equal ['resize'], queue.__send__(:read, element, nil)
     queue.__send__(:finish, element)
     # `finish` has cleared the word.
     assert place_of("\0\0\0\0resize")
@@ -185,14 +188,87 @@ class QueueTest < TavolaTest
     assert place_of("\x07\0\0\0resize")
   end
 
+  def test_the_flags_of_jobs_that_are_not_text
+    queue << "\xff\xfe".b
+    assert place_of(marked("\xff\xfe", 0))
+    assert_equal "\xff\xfe".b, queue.pop
+    { json: [0x54040000, '[1,"a"]'], marshal: [0x54130000, Marshal.dump([1, 'a'])],
+      Upper => [0x54ff0000, 'A'] }.each do |serializer, (flags, bytes)|
+      job = serializer == Upper ? 'a' : [1, 'a']
+      opened(serializer) do |jobs|
+        jobs << job
+        assert place_of(marked(bytes, flags)), serializer.inspect
+        assert_equal job, jobs.pop
+      end
+    end
+  end
+
+  def test_a_queue_of_json_refuses_what_json_does_not_have
+    opened(:json) do |jobs|
+      assert_raises(JSON::GeneratorError) { jobs << [Float::NAN] }
+      [nil, false, 'text', 2**70].each do |job|
+        jobs << job
+        assert_equal [job], [jobs.pop(true)]
+      end
+    end
+  end
+
   def test_jobs_of_other_languages_that_are_not_text
     { ['-5', 0x54020000] => -5, ['[1,2]', 0x54040000] => [1, 2], ["\xff", 0] => "\xff".b,
       ['x', 0x54100000] => 'x'.b }.each do |(bytes, flags), value|
-      head = [(bytes.bytesize + 1) | 0x80000000, flags].pack('VV')
-      assert_equal [value, true], read_raw(head + bytes.b)
+      assert_equal [value], read_raw(marked(bytes, flags))
     end
     assert_nil read_raw([0x80000000].pack('V'))
-    assert_nil read_raw([102].pack('V'))
+    assert_nil read_raw([109].pack('V'))
+  end
+
+  # Whatever a job is, `pop` returns it; otherwise it would fail in every worker for ever.
+  def test_jobs_from_elsewhere_in_a_queue_with_a_serializer
+    object = Marshal.dump([:a])
+    text = object.dup.force_encoding('UTF-8')
+    [:json, :marshal, Upper, nil].each do |serializer|
+      opened(serializer) do |jobs|
+        { unmarked('hello') => 'hello', unmarked('[1]') => '[1]', unmarked(object) => text,
+          marked('{"a":[null]}', 0x54040000) => { 'a' => [nil] }, marked('7', 0x54020000) => 7,
+          marked('{"a":', 0x54040000) => '{"a":'.b,
+          marked(object, 0x54130000) => serializer == :marshal ? [:a] : object,
+          marked("\x04\x08[", 0x54130000) => "\x04\x08[".b,
+          marked('A', 0x54ff0000) => serializer == Upper ? 'a' : 'A'.b,
+          marked('bad', 0x54ff0000) => 'bad'.b, marked('x', 0x54110000) => 'x'.b }
+          .each do |bytes, job|
+          write_raw(bytes)
+          popped = jobs.pop(true)
+          assert_equal job, popped, serializer.inspect
+          assert_equal job.encoding, popped.encoding if job.is_a?(String)
+          assert jobs.empty?
+        end
+      end
+    end
+  end
+
+  # A serializer of an application.
+  module Upper
+    def self.dump(job)
+      job.upcase
+    end
+
+    def self.load(bytes)
+      raise 'damaged' unless bytes == bytes.upcase
+
+      bytes.downcase.force_encoding('UTF-8')
+    end
+  end
+
+  def opened(serializer, &block)
+    Tavola::Queue.open('jobs', serializer: serializer, &block)
+  end
+
+  def marked(bytes, flags)
+    [(bytes.bytesize + 1) | 0x80000000, flags].pack('VV') + bytes.b
+  end
+
+  def unmarked(bytes)
+    [bytes.bytesize + 1].pack('V') + bytes.b
   end
 
   # Where bytes are in the file of the queue.
@@ -200,14 +276,25 @@ class QueueTest < TavolaTest
     File.binread(queue.path, 16 << 20).index(bytes.b)
   end
 
-  # Writes bytes to an element as another program would, by the file of the queue.
+  # Reads an element that another program has written.
   def read_raw(bytes)
+    element = write_element(bytes)
+    queue.__send__(:read, element, nil)
+  ensure
+    queue.__send__(:finish, element)
+  end
+
+  # Adds an element to the queue that another program has written.
+  def write_raw(bytes)
+    queue.__send__(:give_back, write_element(bytes))
+  end
+
+  # Writes bytes to an element as another program would, by the file of the queue.
+  def write_element(bytes)
     queue.push('marker of the element')
     element = queue.__send__(:pop_job, 0)
     at = place_of("\x16\0\0\0marker of the element")
     File.open(queue.path, 'r+b') { |file| file.pwrite(bytes, at) }
-    queue.__send__(:read, element)
-  ensure
-    queue.__send__(:finish, element)
+    element
   end
 end

@@ -92,6 +92,8 @@ static bool is_json(VALUE value, int depth) {
   return false;
 }
 
+bool tvl_is_text(VALUE string) { return is_utf8(string); }
+
 static void encode_bytes(VALUE string, uint32_t flags, tvl_encoded *out) {
   out->keep = string;
   out->data = RSTRING_PTR(string);

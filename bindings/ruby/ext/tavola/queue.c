@@ -1,13 +1,14 @@
 // Queues of jobs, in the form of `tavola queue`: a pool with the queues `free` and `jobs`. An
 // element begins with the length of the job plus 1 as 4 bytes, little-endian (0: no job); the job
-// follows. The word of an element that a dead process held says where the element belongs.
+// follows. The word of an element that a dead process held says where the element belongs. A job
+// that is not text has bit 31 set in that word, and 4 bytes of flags between the word and the job.
 //
 // Only the primitives are here; Tavola::Queue in Ruby is built on them.
 
 #include "tavola_ruby.h"
 
 #define PREFIX 4
-// A job of another language that is not text: flags follow the word, and the value follows them.
+// Set in the word of a job that is not text: flags follow the word, and the value follows them.
 #define HAS_FLAGS 0x80000000u
 
 typedef struct {
@@ -19,8 +20,7 @@ typedef struct {
 } queue_handle;
 
 static VALUE pool_class;
-// What decodes a value without a serializer.
-static const tvl_handle plain = {.kind = TVL_PLAIN, .serializer = Qnil};
+static ID id_Marshal;
 
 static void close_now(queue_handle *handle) {
   tavola_queue_close(handle->jobs);
@@ -62,7 +62,7 @@ static VALUE queue_s_open(VALUE class, VALUE name, VALUE places, VALUE job_bytes
   static const char *const names[] = {"free", "jobs"};
   tavola_pool_options options = TAVOLA_INIT(tavola_pool_options);
   queue_handle *handle;
-  uint64_t bytes = NUM2ULL(job_bytes) + PREFIX;
+  uint64_t bytes = NUM2ULL(job_bytes) + 2 * PREFIX;
   if (bytes > UINT32_MAX) rb_raise(rb_eArgError, "a job must be smaller than 4 GiB");
   options.elements = NUM2UINT(places);
   options.element_bytes = (uint32_t)bytes;
@@ -86,9 +86,10 @@ static VALUE queue_s_open(VALUE class, VALUE name, VALUE places, VALUE job_bytes
   return self;
 }
 
-static uint32_t most_bytes(const queue_handle *handle) {
+// Returns how many bytes an element has from this place on.
+static uint32_t bytes_from(const queue_handle *handle, uint32_t start) {
   uint32_t bytes = tavola_pool_element_bytes(handle->pool);
-  return bytes < PREFIX ? 0 : bytes - PREFIX;
+  return bytes < start ? 0 : bytes - start;
 }
 
 typedef struct {
@@ -153,14 +154,10 @@ static uint32_t word_at(const queue_handle *handle, uint32_t element, uint32_t a
   return word[0] | (uint32_t)word[1] << 8 | (uint32_t)word[2] << 16 | (uint32_t)word[3] << 24;
 }
 
-static uint32_t word_of(const queue_handle *handle, uint32_t element) {
-  return word_at(handle, element, 0);
-}
-
-static void set_word(const queue_handle *handle, uint32_t element, uint32_t value) {
+static void set_word(const queue_handle *handle, uint32_t element, uint32_t at, uint32_t value) {
   unsigned char word[PREFIX] = {(unsigned char)value, (unsigned char)(value >> 8),
                                 (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
-  tvl_check(tavola_pool_write(handle->pool, element, 0, word, PREFIX));
+  tvl_check(tavola_pool_write(handle->pool, element, at, word, PREFIX));
 }
 
 // Pushes an element that this process holds. While a process that was stopped in a push or pop has
@@ -171,44 +168,61 @@ static void push_to(const tavola_queue *queue, uint32_t element) {
   tvl_check(status);
 }
 
-// Writes a job to an element that this process holds, and pushes it to `jobs`.
-static VALUE queue_put(VALUE self, VALUE element, VALUE job) {
+// Writes a job to an element that this process holds, and pushes it to `jobs`. Text has no flags.
+static VALUE queue_put(VALUE self, VALUE element, VALUE job, VALUE flags) {
   queue_handle *handle = holder_of(self);
-  uint32_t number = NUM2UINT(element);
+  uint32_t number = NUM2UINT(element), start = PREFIX, word;
   StringValue(job);
-  tvl_check(tavola_pool_write(handle->pool, number, PREFIX, TVL_BYTES(job)));
-  set_word(handle, number, (uint32_t)RSTRING_LEN(job) + 1);
+  word = (uint32_t)RSTRING_LEN(job) + 1;
+  if (!NIL_P(flags)) {
+    set_word(handle, number, PREFIX, NUM2UINT(flags));
+    start += PREFIX;
+    word |= HAS_FLAGS;
+  }
+  tvl_check(tavola_pool_write(handle->pool, number, start, TVL_BYTES(job)));
+  set_word(handle, number, 0, word);
   push_to(handle->jobs, number);
   RB_GC_GUARD(job);
   leave(handle);
   return self;
 }
 
-// Returns the job of an element that this process holds, and whether it is a value that needs no
-// serializer; nil if it has no job.
-static VALUE queue_read(VALUE self, VALUE element) {
+// Returns the flags that a job without a serializer is stored with: nil if the string is text.
+static VALUE queue_flags_of(VALUE self, VALUE job) {
+  return tvl_is_text(job) ? Qnil : INT2FIX(0);
+}
+
+// Returns a list with the job of an element that this process holds, or nil if it has no job. What
+// the serializer cannot decode is a string.
+static VALUE queue_read(VALUE self, VALUE element, VALUE serializer) {
   queue_handle *handle = holder_of(self);
   uint32_t number = NUM2UINT(element);
-  uint32_t word = word_of(handle, number), start = PREFIX, flags = 0;
-  if ((word & HAS_FLAGS) != 0 && most_bytes(handle) >= PREFIX) {
+  uint32_t word = word_at(handle, number, 0), start = PREFIX, flags = 0;
+  tvl_handle codec = {.kind = TVL_PLAIN, .serializer = serializer};
+  if (serializer == rb_const_get(rb_cObject, id_Marshal)) {
+    codec.kind = TVL_MARSHAL;
+  } else if (!NIL_P(serializer)) {
+    codec.kind = TVL_OBJECT;
+  }
+  if ((word & HAS_FLAGS) != 0 && bytes_from(handle, PREFIX) >= PREFIX) {
     flags = word_at(handle, number, PREFIX);
     start += PREFIX;
     word &= ~HAS_FLAGS;
   }
-  if (word == 0 || word - 1 > most_bytes(handle) - (start - PREFIX)) return Qnil;
+  if (word == 0 || word - 1 > bytes_from(handle, start)) return Qnil;
   VALUE job = rb_str_buf_new((long)word);
   tvl_check(tavola_pool_read(handle->pool, number, start, RSTRING_PTR(job), word - 1));
   VALUE value = start == PREFIX ? tvl_text(RSTRING_PTR(job), word - 1)
-                                : tvl_decode(&plain, flags, RSTRING_PTR(job), word - 1);
+                                : tvl_decode(&codec, flags, RSTRING_PTR(job), word - 1);
   RB_GC_GUARD(job);
-  return rb_assoc_new(value, TVL_BOOL(start != PREFIX));
+  return rb_ary_new_from_args(1, value);
 }
 
 // Ends a job: its place is free again.
 static VALUE queue_finish(VALUE self, VALUE element) {
   queue_handle *handle = holder_of(self);
   uint32_t number = NUM2UINT(element);
-  set_word(handle, number, 0);
+  set_word(handle, number, 0, 0);
   push_to(handle->free, number);
   leave(handle);
   return Qnil;
@@ -258,7 +272,14 @@ static VALUE queue_places(VALUE self) {
   return UINT2NUM(tavola_pool_elements(queue_of(self)->pool));
 }
 
-static VALUE queue_job_bytes(VALUE self) { return UINT2NUM(most_bytes(queue_of(self))); }
+static VALUE queue_job_bytes(VALUE self) {
+  return UINT2NUM(bytes_from(queue_of(self), 2 * PREFIX));
+}
+
+// Returns how many bytes a job may have that is stored with these flags.
+static VALUE queue_most_bytes(VALUE self, VALUE flags) {
+  return UINT2NUM(bytes_from(queue_of(self), NIL_P(flags) ? PREFIX : 2 * PREFIX));
+}
 
 static VALUE queue_path(VALUE self) {
   return rb_filesystem_str_new_cstr(tavola_pool_path(queue_of(self)->pool));
@@ -279,14 +300,17 @@ static VALUE queue_is_closed(VALUE self) {
 }
 
 void tvl_init_queue(void) {
+  id_Marshal = rb_intern("Marshal");
   pool_class = rb_define_class_under(tvl_module, "Queue", rb_cObject);
   rb_gc_register_mark_object(pool_class);
   rb_undef_alloc_func(pool_class);
   rb_define_private_method(rb_singleton_class(pool_class), "open_pool", queue_s_open, 6);
   rb_define_private_method(pool_class, "pop_free", queue_pop_free, 1);
   rb_define_private_method(pool_class, "pop_job", queue_pop_job, 1);
-  rb_define_private_method(pool_class, "put", queue_put, 2);
-  rb_define_private_method(pool_class, "read", queue_read, 1);
+  rb_define_private_method(pool_class, "put", queue_put, 3);
+  rb_define_private_method(pool_class, "flags_of", queue_flags_of, 1);
+  rb_define_private_method(pool_class, "most_bytes", queue_most_bytes, 1);
+  rb_define_private_method(pool_class, "read", queue_read, 2);
   rb_define_private_method(pool_class, "finish", queue_finish, 1);
   rb_define_private_method(pool_class, "give_back", queue_give_back, 1);
   rb_define_method(pool_class, "reclaim", queue_reclaim, 0);

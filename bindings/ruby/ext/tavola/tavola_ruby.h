@@ -85,6 +85,8 @@ VALUE tvl_decode(const tvl_handle *handle, uint32_t flags, const char *data, siz
 VALUE tvl_decode_string(const tvl_handle *handle, uint32_t flags, VALUE string);
 // A string of any bytes as text if it is valid UTF-8, else as bytes: keys, names, jobs.
 VALUE tvl_text(const char *data, size_t len);
+// Whether a string is stored as text, and not as bytes.
+bool tvl_is_text(VALUE string);
 VALUE tvl_key(VALUE key);
 uint64_t tvl_ms(VALUE seconds, const char *what);
 uint64_t tvl_timeout_ms(VALUE seconds);

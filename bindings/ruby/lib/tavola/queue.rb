@@ -9,8 +9,14 @@ module Tavola
   # is killed before, the job returns to the end of the queue at the next {#pop} that finds the
   # queue empty, or with {#reclaim}. So a job may run twice, and none is lost.
   #
-  # A job is a string, unless the queue is opened with a serializer. A queue has a fixed number of
-  # places, and a longest job; its memory is allocated when it is created.
+  # A job is a string, unless the queue is opened with a serializer. Each job says what it is, so a
+  # queue may have jobs of other languages: text comes as a String, and JSON as what it holds. What
+  # is damaged, or only another serializer can read, comes as a String with its bytes. Marshal is
+  # used only by a queue that was opened with it, because it can run code that the writer of a job
+  # chose.
+  #
+  # A queue has a fixed number of places, and a longest job; its memory is allocated when it is
+  # created.
   #
   # @!method reclaim
   #   Returns the jobs of dead processes to the queue. {#pop} does so by itself.
@@ -32,7 +38,7 @@ module Tavola
   #     queue.max # => 1024
   #
   # @!method job_bytes
-  #   Returns how many bytes a job may have.
+  #   Returns how many bytes any job may have. One that is text may have 4 more.
   #   @return [Integer]
   #   @example
   #     queue.job_bytes # => 1024
@@ -58,7 +64,10 @@ module Tavola
   class Queue
     # How often, in seconds, a process that waits looks for jobs and places of dead processes.
     RECLAIM_EVERY = 1
-    private_constant :RECLAIM_EVERY
+    # The flags of a job, by its serializer (bindings/README.md), and those of any other serializer.
+    FLAGS = { JSON => 0x54040000, Marshal => 0x54130000 }.freeze
+    FLAGS_OBJECT = 0x54ff0000
+    private_constant :RECLAIM_EVERY, :FLAGS, :FLAGS_OBJECT
 
     # Opens a queue, and creates it if it does not exist. A queue that exists keeps its size.
     #
@@ -101,9 +110,9 @@ module Tavola
     def push(job, non_block = false, timeout: nil)
       raise ClosedQueueError, 'queue closed' if closed?
 
-      bytes = dump(job)
+      bytes, flags = dump(job)
       element = wait_for(non_block ? 0 : timeout) { |seconds| pop_free(seconds) }
-      return put(element, bytes) if element
+      return put(element, bytes, flags) if element
       raise ClosedQueueError, 'queue closed' if closed?
       raise ThreadError, 'queue full' if non_block
     end
@@ -189,20 +198,25 @@ module Tavola
       raise ArgumentError, 'serializer is nil, :json, :marshal, or an object with dump and load'
     end
 
+    # Returns the bytes of a job and its flags; nil if it is text.
     def dump(job)
-      bytes = @serializer ? @serializer.dump(job) : String.try_convert(job)
-      raise TypeError, "a job is a String, not #{job.class}; open the queue with a serializer" \
-        unless bytes
-      return bytes if bytes.bytesize <= job_bytes
+      bytes, flags = encode(job)
+      most = most_bytes(flags)
+      return bytes, flags if bytes.bytesize <= most
 
       raise TooLargeError, "the job has #{bytes.bytesize} bytes, but the queue accepts at most " \
-                           "#{job_bytes}; create a queue with larger job_bytes"
+                           "#{most}; create a queue with larger job_bytes"
     end
 
-    def load(bytes)
-      return bytes if @serializer.nil?
+    def encode(job)
+      # JSON.dump would write what no parser reads, as NaN.
+      return JSON.generate(job), FLAGS[JSON] if @serializer == JSON
+      return @serializer.dump(job), FLAGS.fetch(@serializer, FLAGS_OBJECT) if @serializer
 
-      @serializer == JSON ? JSON.parse(bytes) : @serializer.load(bytes)
+      bytes = String.try_convert(job)
+      return bytes, flags_of(bytes) if bytes
+
+      raise TypeError, "a job is a String, not #{job.class}; open the queue with a serializer"
     end
 
     # Elements of dead processes come when there are no others.
@@ -221,10 +235,10 @@ module Tavola
 
     def work(element)
       is_done = false
-      job, is_value = read(element)
-      raise Error, "element #{element} is not a job; another program uses #{path}" if is_value.nil?
+      found = read(element, @serializer == JSON ? nil : @serializer)
+      raise Error, "element #{element} is not a job; another program uses #{path}" if found.nil?
 
-      job = load(job) unless is_value
+      job = found.first
       unless block_given?
         is_done = true
         return job
