@@ -16,6 +16,9 @@ const FLOAT: u32 = 0x5403_0000;
 const JSON: u32 = 0x5404_0000;
 const PICKLE: u32 = 0x5410_0000;
 
+/// The bits of the flags that say of which kind a value is.
+const KIND: u32 = 0xffff_0000;
+
 /// The kind of a counter that `incr` creates.
 pub const COUNTER: u32 = INTEGER;
 
@@ -216,11 +219,11 @@ impl Serializer {
             return match self {
                 Self::Custom {
                     loads, flags: own, ..
-                } if *own == flags => loaded(py, loads, bytes),
+                } if is_own(*own, flags) => loaded(py, loads, bytes),
                 _ => Ok(None),
             };
         }
-        match flags & 0xffff_0000 {
+        match flags & KIND {
             TEXT => Ok(decoded(py, bytes)),
             INTEGER => integer(py, bytes),
             FLOAT => Ok(float(py, bytes)),
@@ -231,6 +234,15 @@ impl Serializer {
             },
             _ => Ok(None),
         }
+    }
+}
+
+/// Returns whether a value with these flags is one of the serializer with the flags `own`. With
+/// `early`, a lease stores in the low 16 bits how long the value took to compute, if they are free.
+fn is_own(own: u32, flags: u32) -> bool {
+    match own & !KIND {
+        0 => own == flags & KIND,
+        _ => own == flags,
     }
 }
 

@@ -1,5 +1,6 @@
 """Values that are computed once: leases, memoize, and their asynchronous twins."""
 
+import ast
 import asyncio
 import threading
 import time
@@ -62,6 +63,45 @@ def test_early_keeps_the_kind_of_the_value(table):
         table.get_or_compute("k", lambda: "early", ttl=60, early=1e12) for _ in range(3)
     }
     assert outcomes == {"early"}
+
+
+class Packed:
+    """A serializer of the application, whose objects are not JSON."""
+
+    def __init__(self, flags):
+        self.flags = flags
+
+    def dumps(self, value):
+        return repr(value).encode()
+
+    def loads(self, value):
+        return tuple(ast.literal_eval(value.decode()))
+
+
+def test_early_keeps_the_objects_of_a_serializer(table_name):
+    with tavola.open(table_name, serializer=Packed(0x60000000)) as table:
+
+        def compute():
+            time.sleep(0.01)
+            return (1, "two")
+
+        memoized = table.memoize(ttl=60, early=1.0, name="f")(compute)
+        for _ in range(2):
+            assert table.get_or_compute("k", compute, ttl=60, early=1.0) == (1, "two")
+            assert memoized() == (1, "two")
+        assert table["k"] == (1, "two") and table.get_many(["k"]) == {"k": (1, "two")}
+        assert 0x60000000 < table.get_raw("k")[1] <= 0x6000FFFF
+        table.set_raw("other", b"(1,)", 0x60010000)
+        assert table["other"] == b"(1,)"
+
+
+def test_early_needs_flags_of_a_serializer_without_low_bits(table_name):
+    with tavola.open(table_name, serializer=Packed(0x60000001)) as table:
+        with pytest.raises(tavola.Error, match="low 16 bits"):
+            table.get_or_compute("k", lambda: (1,), ttl=60, early=1.0, back_off=0)
+        assert table.get_or_compute("k", lambda: (1,), ttl=60) == (1,)
+        table.set_raw("other", b"(1,)", 0x60000002)
+        assert table["k"] == (1,) and table["other"] == b"(1,)"
 
 
 def test_tags_are_fetched_before_the_value_is_computed(table):

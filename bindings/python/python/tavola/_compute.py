@@ -38,7 +38,8 @@ class Computing:
 
         ttl: seconds for which the value is fresh; ``None`` means for ever.
         stale: for how long after that others still get it while one process computes it again.
-        early: compute now and then before it is stale (XFetch); 1 is a good number.
+        early: compute now and then before it is stale (XFetch); 1 is a good number. The flags of
+            an application's own serializer must have 0 in their low 16 bits.
         tags: names of tags; they are fetched before the function is called.
         lease: how long computing may take before another process may try.
         back_off: for how long after an exception no process tries again; the others get

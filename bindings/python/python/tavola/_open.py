@@ -16,7 +16,8 @@ def open(name, **options):
     serializer: ``None`` stores ``str``, ``bytes``, ``int``, ``float`` and JSON. ``"pickle"`` stores
         any object; give it only for tables whose writers you trust, since a pickle can run code. An
         object with ``dumps``, ``loads`` and ``flags`` (a number that marks its bytes) encodes what
-        is not ``str``, ``bytes``, ``int`` or ``float``.
+        is not ``str``, ``bytes``, ``int`` or ``float``. Give flags whose low 16 bits are 0, such as
+        ``0x60000000``: ``early`` of :meth:`Table.get_or_compute` needs these bits.
     binary_keys: show all keys as ``bytes``.
     lock_timeout: seconds after which a call raises :class:`tavola.BusyError` if another process
         is stopped while it has a lock; by default a call waits.
