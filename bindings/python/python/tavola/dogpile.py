@@ -17,7 +17,8 @@ computes a value while the others wait; ``lock_timeout``, how long a lock can be
 at most; and these options of :func:`tavola.open`: ``capacity`` (64 MiB if it is not given),
 ``max_size``, ``shards``, ``mode``, ``group``, ``any_owner``, ``background``.
 
-The bytes are those of the region's serializer. ``"tavola"`` is registered as an entry point of the
+The bytes are those of the region's serializer, which is pickle if it has no other. A pickle can run
+code: use only tables whose writers you trust. ``"tavola"`` is registered as an entry point of the
 package; :func:`register` does the same by hand.
 """
 
