@@ -2,6 +2,8 @@
 
 mod holder;
 mod sentences;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -215,83 +217,6 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotFound { path } => write!(
-                f,
-                "there is no table at {}; check the name and TAVOLA_DIR, or create the table",
-                Shown(path)
-            ),
-            Self::AlreadyExists { path } => write!(
-                f,
-                "a table already exists at {}; open it, or choose another name",
-                Shown(path)
-            ),
-            Self::Full { reason } => write!(f, "there is no room: {reason}"),
-            Self::Corrupt { what } => write!(
-                f,
-                "the table is damaged ({what}); repair it with 'tavola check --repair', or load \
-                it again"
-            ),
-            Self::NotATable { path, why } => write!(
-                f,
-                "{} is not a table ({why}); check the name, or choose another",
-                Shown(path)
-            ),
-            Self::Version {
-                path,
-                found,
-                expected,
-            } => other_version(f, path, *found, *expected),
-            Self::Endianness { path } => write!(
-                f,
-                "{} was created on a machine with another byte order; dump it there and load it \
-                here",
-                Shown(path)
-            ),
-            Self::Permission { path, source } => write_refused(f, path, source),
-            Self::Compute { source } => write!(f, "the value could not be computed: {source}"),
-            Self::Codec { source } => write!(
-                f,
-                "the bytes do not match the type of the typed table: {source}; \
-                 read the key with the type it was set with"
-            ),
-            Self::NotComputed { why, retry } => write!(
-                f,
-                "the last attempt to compute the value failed ({why}); try again in {retry:?}"
-            ),
-            Self::Busy { holder, waited } => write!(
-                f,
-                "{} is locked by {holder}, for more than {waited:.0?}; try again, or continue or \
-                end that process",
-                holder.lock
-            ),
-            Self::Io { op, path, source } => {
-                write!(f, "{op} failed for {}: {source}", Shown(path))
-            }
-            other => other.fmt_use(f),
-        }
-    }
-}
-
-fn other_version(
-    f: &mut fmt::Formatter<'_>,
-    path: &Path,
-    found: u32,
-    expected: u32,
-) -> fmt::Result {
-    let path = Shown(path);
-    write!(
-        f,
-        "{path} has format version {found}, this library reads version {expected}; "
-    )?;
-    match found == 1 && expected > 1 {
-        true => write!(f, "to keep its keys run: tavola migrate {path}"),
-        false => f.write_str("dump it with the version that wrote it and load it again"),
-    }
-}
-
 /// A path for a message: control characters, which a terminal would obey, as `\x0a`.
 pub(crate) struct Shown<'a>(pub(crate) &'a Path);
 
@@ -339,24 +264,6 @@ impl fmt::Display for Advised {
 }
 
 impl std::error::Error for Advised {}
-
-/// The sentence for access that was refused. A cause that this library found has its own advice.
-fn write_refused(f: &mut fmt::Formatter<'_>, path: &Path, source: &io::Error) -> fmt::Result {
-    let path = Shown(path);
-    match source.raw_os_error() {
-        None if is_advised(source) => write!(f, "access to {path} was refused: {source}"),
-        None => write!(f, "{path} is not used: {source}"),
-        Some(_) => write!(
-            f,
-            "access to {path} was refused ({source}); ask its owner for access, \
-             or use a table or a TAVOLA_DIR of your own"
-        ),
-    }
-}
-
-fn is_advised(source: &io::Error) -> bool {
-    source.get_ref().is_some_and(|inner| inner.is::<Advised>())
-}
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

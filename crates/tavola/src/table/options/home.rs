@@ -32,7 +32,9 @@ impl Options {
         getrandom::fill(&mut id).map_err(|error| Error::Io {
             op: "drawing a number",
             path: std::path::PathBuf::new(),
-            source: io::Error::other(error.to_string()),
+            source: io::Error::other(format!(
+                "{error}; check that the system gives random numbers"
+            )),
         })?;
         Ok(Home {
             id: u64::from_ne_bytes(id),

@@ -36,7 +36,7 @@ impl<'p> Place<'p> {
                 path: path.to_path_buf(),
                 source: io::Error::new(
                     ErrorKind::InvalidInput,
-                    "its name is not valid UTF-8, or missing",
+                    "its name is not valid UTF-8, or missing; choose another",
                 ),
             });
         };
