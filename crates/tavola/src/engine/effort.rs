@@ -3,6 +3,7 @@
 //! All limits are counts kept in the process. So a write ends even if counts in shared memory are
 //! damaged and promise room that is not there.
 
+use crate::alloc::Need;
 use crate::error::{Result, corrupt};
 #[cfg(feature = "shuttle")]
 use crate::sync::{model, spin_hint};
@@ -154,6 +155,68 @@ impl<T: PartialEq> Tries<T> {
     }
 }
 
+/// The most rounds of one operation that no other writer explains.
+const MOST_ROUNDS: u32 = 1 << 16;
+
+/// Counts the rounds of one operation. In each, the step lacked something, which was then fetched
+/// without the lock. Too many rounds are damage, if nothing else can cause them:
+///
+/// - **Pages.** Other writers may take those that were fetched, but all of them for 65,536 rounds
+///   in a row, of which each fetches some, is no accident: the counts promise pages that are not
+///   there.
+/// - **Directories.** What was backed stays backed. A shard can outgrow it in between, but not more
+///   often than a directory doubles.
+/// - **Room in the journal.** Other writers may fill it again each time, for as long as a slow disk
+///   keeps the ring full. Then the journal's tail has risen, and the round does not count. If the
+///   tail is where it was, nobody has taken the room, and still the step did not find it.
+/// - **Pieces.** Each snapshot that begins makes those in the journal void, as often as it likes.
+///   Then the position from which pieces are kept has risen, and the round does not count.
+pub(super) struct Rounds {
+    counted: u32,
+    /// The journal's tail when a step last lacked room in it.
+    tail: u64,
+    /// The position from which pieces were kept when a step last lacked some.
+    keep: u64,
+}
+
+impl Rounds {
+    pub(super) const fn new() -> Self {
+        Self {
+            counted: 0,
+            tail: u64::MAX,
+            keep: u64::MAX,
+        }
+    }
+
+    /// Returns how many rounds counted.
+    pub(super) fn counted(&self) -> u32 {
+        self.counted
+    }
+
+    /// Counts a round in which the step lacked `need`. If that is in the journal, `at` is the
+    /// position that rises when another process takes it. Returns an error after too many rounds.
+    pub(super) fn count(&mut self, need: Need, at: u64) -> Result<()> {
+        let seen = match need {
+            Need::Journal { .. } => Some(&mut self.tail),
+            Need::Pieces => Some(&mut self.keep),
+            Need::Pages(_) | Need::Directory { .. } | Need::UidDirectory { .. } => None,
+        };
+        if let Some(seen) = seen
+            && std::mem::replace(seen, at) != at
+        {
+            return Ok(());
+        }
+        self.counted += 1;
+        match self.counted {
+            ..MOST_ROUNDS => Ok(()),
+            MOST_ROUNDS.. => corrupt(match need {
+                Need::Journal { .. } | Need::Pieces => "the head of the journal",
+                _ => "the counts of a shard or of the pool",
+            }),
+        }
+    }
+}
+
 /// How often a write that held pages has begun again.
 pub(crate) struct StepsBack(u32);
 
@@ -183,4 +246,41 @@ fn backoff(mean: Duration) {
     }
     let chance = (clock::exact_ns() % 1024) as u32;
     std::thread::sleep(mean / 2 + mean * chance / 1024);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    /// Returns what is reported as damaged after many rounds, if anything is.
+    fn damage_of(need: Need, at: impl Fn(u32) -> u64) -> Option<&'static str> {
+        let mut rounds = Rounds::new();
+        (0..3 * MOST_ROUNDS).find_map(|round| match rounds.count(need, at(round)) {
+            Err(Error::Corrupt { what }) => Some(what),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn only_rounds_that_others_do_not_explain_are_damage() {
+        let journal = Need::Journal { bytes: 100 };
+        // Another writer took the room, or another snapshot began, each time.
+        assert_eq!(damage_of(journal, u64::from), None);
+        assert_eq!(damage_of(Need::Pieces, u64::from), None);
+        for need in [journal, Need::Pieces] {
+            assert_eq!(damage_of(need, |_| 7), Some("the head of the journal"));
+        }
+        for need in [
+            Need::Pages(1),
+            Need::Directory {
+                shard: 0,
+                entries: 2,
+            },
+            Need::UidDirectory { shard: 0 },
+        ] {
+            let counts = "the counts of a shard or of the pool";
+            assert_eq!(damage_of(need, |_| 0), Some(counts));
+        }
+    }
 }

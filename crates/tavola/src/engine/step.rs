@@ -4,16 +4,15 @@
 //! what it lacks is fetched without the lock, and the step is done again.
 
 use super::core::Core;
-use super::effort::{Effort, MOST_AT_ONCE};
+use super::effort::{Effort, MOST_AT_ONCE, Rounds};
 use crate::alloc::{Need, Step, Stop};
-use crate::error::{Result, corrupt};
+use crate::error::Result;
+use crate::journal::{head, tail};
 use crate::lock::{Me, ShardLock};
+use crate::sync::Ordering;
 
 /// After how many rounds of one operation a cache reclaims one page more at once.
 const IN_VAIN: u32 = 128;
-/// The most rounds of one operation. In each, the step lacked something, which was then fetched.
-/// Other writers may take it a few times, but after so many rounds the counts must be damaged.
-const MOST_ROUNDS: u32 = 1 << 16;
 
 impl Core {
     /// Ends a step that its caller has tried once by itself, after releasing the lock. Returns its
@@ -48,7 +47,7 @@ impl Core {
         mut effort: Effort,
         mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
-        let mut rounds = 0u32;
+        let mut rounds = Rounds::new();
         loop {
             let lock = self.lock(shard, me)?;
             let outcome = step(&lock);
@@ -57,24 +56,36 @@ impl Core {
                 Ok(value) => return self.after_step(me).map(|()| value),
                 Err(Stop::Fail(error)) => return Err(error),
                 Err(Stop::Need(need)) => {
+                    self.count_round(&mut rounds, need)?;
                     let fetched = self.fetch(need, me);
                     let wanted = match need {
                         // An operation that needs several pages, one after the other, might
                         // otherwise reclaim one of them again and again.
-                        Need::Pages(count) => Some(count.max((rounds / IN_VAIN).min(MOST_AT_ONCE))),
+                        Need::Pages(count) => {
+                            Some(count.max((rounds.counted() / IN_VAIN).min(MOST_AT_ONCE)))
+                        }
                         // Evicting keys makes no room for directories.
                         Need::Directory { .. }
                         | Need::UidDirectory { .. }
                         | Need::Journal { .. }
                         | Need::Pieces => None,
                     };
-                    rounds += 1;
-                    if rounds == MOST_ROUNDS {
-                        return corrupt("the counts of a shard or of the pool");
-                    }
                     self.or_make_room(me, Some(shard), &mut effort, wanted, fetched)?;
                 }
             }
         }
+    }
+
+    /// Counts a round in which a step lacked `need`. Returns an error if only damage explains so
+    /// many rounds.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn count_round(&self, rounds: &mut Rounds, need: Need) -> Result<()> {
+        let at = match need {
+            Need::Journal { .. } => tail(self.region()),
+            Need::Pieces => head(self.region()).keep.load(Ordering::Acquire),
+            Need::Pages(_) | Need::Directory { .. } | Need::UidDirectory { .. } => 0,
+        };
+        rounds.count(need, at)
     }
 }

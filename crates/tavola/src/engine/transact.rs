@@ -15,20 +15,17 @@
 use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::decide::Commit;
-use super::effort::Effort;
+use super::effort::{Effort, Rounds};
 use super::plan::{Change, Plan, SeenValue};
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, Tags, write_large, write_small};
-use crate::error::{Error, Result, corrupt};
+use crate::error::{Error, Result};
 use crate::index::locate::{Hash, New, Spot, find, finish, of_value, pend, undo};
 use crate::journal::{Draft, most_inline};
 use crate::lock::{Me, ShardLock, ShardLocks};
 use crate::recover::{lock_shards, reclaim_dead};
 use std::collections::BTreeMap;
-
-/// The most rounds of one commit, as in `locked_with`.
-const MOST_ROUNDS: u32 = 1 << 16;
 
 /// What a transaction has read, and what it will write.
 #[derive(Default)]
@@ -64,7 +61,8 @@ impl Core {
         };
         let mut draft = self.draft_for(me, &mut plans)?;
         let mut effort = Effort::holding();
-        for round in 0..MOST_ROUNDS {
+        let mut rounds = Rounds::new();
+        loop {
             let locks = self.lock_all(&shards, me)?;
             if !all_hold(&locks, &reads, &mut value)? {
                 return Ok(false);
@@ -86,15 +84,17 @@ impl Core {
                 Err(Stop::Fail(error)) => return Err(error),
                 Err(Stop::Need(Need::Pieces)) => {
                     drop(locks);
+                    self.count_round(&mut rounds, Need::Pieces)?;
                     draft = self.draft_for(me, &mut plans)?;
                 }
                 Err(Stop::Need(need)) => {
                     drop(locks);
+                    let round = rounds.counted();
+                    self.count_round(&mut rounds, need)?;
                     self.fetch_more(me, need, round, &mut effort)?;
                 }
             }
         }
-        corrupt("the counts of a shard or of the pool")
     }
 
     fn reads_of<'w>(&self, work: &'w Work) -> Vec<Read<'w>> {
