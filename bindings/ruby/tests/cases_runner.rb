@@ -27,7 +27,7 @@ class CasesRunner
     end
     Tavola.open(@name, **options) do |table|
       @table = @current = table
-      @jobs = Tavola::Queue.open("#{@name} jobs", places: @case['queue']) if @case['queue']
+      @jobs = open_queue if @case['queue']
       problem = steps_problem(@case['steps'])
       return "#{@case['name']}: #{problem}" if problem
     end
@@ -38,6 +38,11 @@ class CasesRunner
   end
 
   private
+
+  def open_queue
+    serializer = @case['jobs']&.to_sym
+    Tavola::Queue.open("#{@name} jobs", places: @case['queue'], serializer: serializer)
+  end
 
   # What is wrong with a step within another one.
   class Wrong < StandardError

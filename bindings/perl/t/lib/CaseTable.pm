@@ -79,8 +79,9 @@ my %RUN = (
     pop     => sub {
         my ($run, $step) = @_;
         my $job = $run->{jobs}->job or return undef;
-        # A job is bytes in Perl, and text is their UTF-8.
-        utf8::decode(my $value = $job->value);
+        # A job that is no reference is bytes in Perl, and text is their UTF-8.
+        my $value = $job->value;
+        utf8::decode($value) if defined $value && !ref $value && !utf8::is_utf8($value);
         steps($run, $step->{steps});
         $step->{give_back} ? $job->back : $job->done;
         return $value;
@@ -233,12 +234,18 @@ sub run {
     return @differences;
 }
 
+sub open_queue {
+    my ($case) = @_;
+    my $is_json = ($case->{jobs} // '') eq 'json';
+    return Tavola::Queue->open('case jobs', places => $case->{queue}, json => $is_json);
+}
+
 # Runs the steps of a case on a table. A step calls `current`, which may be a transaction, if it
 # does not say `"of": "table"`.
 sub differences {
     my ($case, $t) = @_;
     my %run = (table => $t, current => $t, saved => {}, differences => []);
-    $run{jobs} = Tavola::Queue->open('case jobs', places => $case->{queue}) if $case->{queue};
+    $run{jobs} = open_queue($case) if $case->{queue};
     steps(\%run, $case->{steps});
     Tavola->remove('case jobs') if $case->{queue};
     return @{ $run{differences} };

@@ -287,24 +287,35 @@ class session {
   void set_first_word(std::uint32_t element, std::uint32_t first) {
     pool_->write(element, 0, {reinterpret_cast<const char*>(&first), sizeof first});
   }
+  // `push VALUE FLAGS`. A job that is not text has flags before its bytes.
   void push() {
     const auto job = bytes(1);
+    const auto flags = static_cast<std::uint32_t>(unsigned_of(&at_, 2));
     const auto element = unused_->pop();
     if (!element) return say_bool(0);
-    pool_->write(*element, 4, job);
-    set_first_word(*element, static_cast<std::uint32_t>(job.size()) + 1);
+    const auto word = static_cast<std::uint32_t>(job.size()) + 1;
+    if (flags == TEXT) {
+      pool_->write(*element, 4, job);
+      set_first_word(*element, word);
+    } else {
+      pool_->write(*element, 4, {reinterpret_cast<const char*>(&flags), sizeof flags});
+      pool_->write(*element, 8, job);
+      set_first_word(*element, word | HAS_FLAGS);
+    }
     jobs_->push(*element);
     say_bool(1);
   }
   void pop() {
     const auto element = jobs_->pop();
     if (!element) return say_none();
-    std::uint32_t first = 0;
+    std::uint32_t first = 0, flags = TEXT;
     pool_->read(*element, 0, &first, sizeof first);
-    std::string job(first - 1, ' ');
-    pool_->read(*element, 4, job.data(), job.size());
+    const bool has_flags = (first & HAS_FLAGS) != 0;
+    if (has_flags) pool_->read(*element, 4, &flags, sizeof flags);
+    std::string job((first & ~HAS_FLAGS) - 1, ' ');
+    pool_->read(*element, has_flags ? 8 : 4, job.data(), job.size());
     held_.push_back(*element);
-    say_value(TEXT, job.data(), job.size());
+    say_value(flags, job.data(), job.size());
   }
   void done() {
     set_first_word(held_.back(), 0);

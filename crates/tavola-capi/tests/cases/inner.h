@@ -78,33 +78,45 @@ static void push_to(tavola_queue *to, uint32_t element, uint32_t first_word) {
   say_done(status == TAVOLA_OK ? tavola_queue_push(to, element) : status);
 }
 
+// `push VALUE FLAGS`. A job that is not text has flags before its bytes.
 static void push(void) {
   tavola_bytes job = bytes_of(asked, 1);
-  uint32_t element = 0;
+  uint32_t element = 0, flags = (uint32_t)unsigned_of(asked, 2);
+  uint32_t first_word = (uint32_t)job.len + 1, start = 4;
   tavola_status status = tavola_queue_pop(unused, &element);
-  if (status == TAVOLA_OK) {
-    status = tavola_pool_write(pool, element, 4, job.data, job.len);
+  if (status == TAVOLA_OK && flags != TEXT) {
+    status = tavola_pool_write(pool, element, start, &flags, sizeof flags);
+    first_word |= HAS_FLAGS;
+    start += sizeof flags;
   }
   if (status == TAVOLA_OK) {
-    push_to(jobs, element, (uint32_t)job.len + 1);
+    status = tavola_pool_write(pool, element, start, job.data, job.len);
+  }
+  if (status == TAVOLA_OK) {
+    push_to(jobs, element, first_word);
   } else {
     say_done(status);
   }
 }
 
 static void pop(void) {
-  uint32_t element = 0, first_word = 0;
+  uint32_t element = 0, first_word = 0, flags = TEXT, start = 4;
   char job[JOB_BYTES];
   tavola_status status = tavola_queue_pop(jobs, &element);
   if (status == TAVOLA_OK) {
     status = tavola_pool_read(pool, element, 0, &first_word, sizeof first_word);
   }
+  if (status == TAVOLA_OK && (first_word & HAS_FLAGS) != 0) {
+    status = tavola_pool_read(pool, element, start, &flags, sizeof flags);
+    first_word &= ~HAS_FLAGS;
+    start += sizeof flags;
+  }
   if (status == TAVOLA_OK) {
-    status = tavola_pool_read(pool, element, 4, job, first_word - 1);
+    status = tavola_pool_read(pool, element, start, job, first_word - 1);
   }
   if (status == TAVOLA_OK) {
     held[checked_place(held_count++)] = element;
-    say_value(TEXT, job, first_word - 1);
+    say_value(flags, job, first_word - 1);
   } else if (status == TAVOLA_EMPTY) {
     say_none();
   } else {

@@ -229,7 +229,7 @@ impl<'a> Case<'a> {
             }
             "transaction" if step.contains_key("once") => "begin_turn".to_string(),
             "transaction" => "begin".to_string(),
-            "push" => format!("push {}", word("value")),
+            "push" => format!("push {}", Value::of(&step["value"]).stored()),
             "size" | "clear" | "is_durable" | "durability" | "sync" | "snapshot" | "pop"
             | "waiting" => call.to_string(),
             _ => format!("{call} {}", key()),

@@ -14,6 +14,8 @@
 // How many locks and jobs a case holds at most, and the bytes of an element with a job.
 #define MOST_HELD 8
 #define JOB_BYTES 64
+// Set in the first word of a job that is not text: its flags follow.
+#define HAS_FLAGS 0x80000000u
 
 // A line, and the words in it.
 typedef struct line {
