@@ -173,7 +173,6 @@ static void set_serializer(pTHX_ tvl_handle *handle, SV *serializer) {
       tvl_argument(aTHX_ "a serializer has the methods serialize and deserialize");
     }
     handle->uses = TVL_USE_OBJECT;
-    handle->object_flags = TVL_OBJECT;
     handle->serializer = newSVsv(serializer);
     return;
   }

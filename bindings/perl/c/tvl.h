@@ -25,8 +25,9 @@
 #define TVL_FLOAT 0x54030000u
 #define TVL_JSON 0x54040000u
 #define TVL_STORABLE 0x54140000u
-/* What the caller's own serializer wrote, unless it has `flags` of its own: "PE". */
-#define TVL_OBJECT 0x50450000u
+/* What the caller's own serializer wrote, and what marked it before: "PE", which is still read. */
+#define TVL_OBJECT 0x54FF0000u
+#define TVL_OBJECT_BEFORE 0x50450000u
 
 enum tvl_serializer { TVL_NONE, TVL_USE_STORABLE, TVL_USE_OBJECT };
 
@@ -42,7 +43,6 @@ typedef struct tvl_handle {
   tvl_shared *shared;
   SV *serializer;
   tavola_iter *iter; /* Of `each %hash` and `keys %hash`. */
-  uint32_t object_flags;
   uint8_t uses; /* One of `tvl_serializer`. */
   bool has_text_keys;
   bool has_fixed_lengths; /* Learned from the first refused flags. */

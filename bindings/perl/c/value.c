@@ -100,7 +100,7 @@ static void encode_reference(pTHX_ tvl_handle *handle, SV *value, tvl_bytes *out
     flags = TVL_STORABLE;
   } else if (handle->uses == TVL_USE_OBJECT) {
     made = call_one(aTHX_ handle->serializer, "serialize", value, false);
-    flags = handle->object_flags;
+    flags = TVL_OBJECT;
   } else {
     made = sv_2mortal(tvl_json_write(aTHX_ value));
   }
@@ -173,8 +173,9 @@ static SV *thaw(pTHX_ tvl_handle *handle, SV *bytes, bool is_storable) {
 
 /* Returns the value that the bytes are by their kind, or NULL if they are bytes. */
 static SV *decode(pTHX_ tvl_handle *handle, const char *data, size_t len, uint32_t flags) {
-  bool is_storable;
-  switch (flags & TVL_KIND_MASK) {
+  uint32_t kind = flags & TVL_KIND_MASK;
+  bool is_storable, is_object;
+  switch (kind) {
     case TVL_INTEGER:
       return tvl_read_integer(aTHX_ data, len);
     case TVL_FLOAT:
@@ -184,9 +185,9 @@ static SV *decode(pTHX_ tvl_handle *handle, const char *data, size_t len, uint32
     default:
       break;
   }
-  is_storable = handle->uses == TVL_USE_STORABLE && (flags & TVL_KIND_MASK) == TVL_STORABLE;
-  if (is_storable || (handle->uses == TVL_USE_OBJECT &&
-                      (flags & TVL_KIND_MASK) == handle->object_flags)) {
+  is_storable = handle->uses == TVL_USE_STORABLE && kind == TVL_STORABLE;
+  is_object = handle->uses == TVL_USE_OBJECT && (kind == TVL_OBJECT || kind == TVL_OBJECT_BEFORE);
+  if (is_storable || is_object) {
     return thaw(aTHX_ handle, newSVpvn_flags(data, len, SVs_TEMP), is_storable);
   }
   return NULL;

@@ -11,7 +11,7 @@ my $t = table();
 
 my %FLAGS = (
     bytes => 0, text => 0x54010000, integer => 0x54020000, float => 0x54030000,
-    json => 0x54040000, storable => 0x54140000,
+    json => 0x54040000, storable => 0x54140000, object => 0x54ff0000,
 );
 
 # Stores a value, and looks at its bytes and its kind.
@@ -145,9 +145,14 @@ subtest 'a serializer of the program' => sub {
     my $s = table(serializer => Upper->new);
     $s->set('v', [ 'a', 'b' ]);
     is($s->entry('v')->{bytes}, 'A,B', 'serialize');
+    is($s->entry('v')->{flags}, $FLAGS{object}, 'its own kind');
     is_deeply($s->get('v'), [ 'A', 'B' ], 'deserialize');
     is_deeply($s->get_multi('v'), { v => [ 'A', 'B' ] }, 'in batches, too');
     is(Tavola->open($s->path)->get('v'), 'A,B', 'others read bytes');
+    $s->_store_raw('v', 'C,D', 0x50450000);
+    is_deeply($s->get('v'), [ 'C', 'D' ], 'the flags that marked it before are read');
+    $s->_store_raw('v', 'C,D', $FLAGS{storable});
+    is($s->get('v'), 'C,D', 'what Storable wrote is bytes for it');
     dies(sub { table(serializer => bless []) }, 'Argument', qr/has the methods/, 'no methods');
 };
 
