@@ -4,7 +4,8 @@ use crate::support::part::{Actor, hear, play, say};
 use crate::support::patience::MINUTE;
 use crate::support::{Dir, assert_clean};
 use std::time::{Duration, Instant};
-use tavola::{Attributes, Error, Expiry, KeyWatch, Options, Table};
+use tavola::serving::ServeTable;
+use tavola::{Attributes, Condition, Error, Expiry, KeyWatch, Options, Result, Table, Transaction};
 
 const LONG: Duration = Duration::from_secs(20);
 const MIB: u64 = 1 << 20;
@@ -69,6 +70,42 @@ fn every_kind_of_change_is_reported_once() {
     });
     let taken = table.take(key).unwrap();
     assert_eq!(taken, None);
+    assert_clean(&table);
+}
+
+#[test]
+fn changes_of_transactions_and_of_marks_are_reported_once() {
+    let table = options().private().unwrap();
+    let key = b"the key!";
+    let mut watch = table.watch_key(key).unwrap();
+    let mut once = |what: &str, change: &dyn Fn()| {
+        change();
+        assert_once(&mut watch, what);
+        table
+            .transaction(|t| t.set("other", "1").and(t.get(key)))
+            .unwrap();
+        assert!(!is_changed(&mut watch), "another key, after {what}");
+    };
+    let transact = |change: &dyn Fn(&mut Transaction<'_>) -> Result<()>| {
+        table.transaction(|t| change(t)).unwrap();
+    };
+    once("created", &|| transact(&|t| t.set(key, "12345678")));
+    once("a word", &|| transact(&|t| t.set(key, "87654321")));
+    once("with another", &|| {
+        transact(&|t| t.set(key, "a value").and(t.set("another", "a value")));
+    });
+    let mark = |set| {
+        let marked = table.mark(key, Condition::Present, 0, set);
+        assert!(marked.unwrap().is_some());
+    };
+    once("marked, with a new field", &|| mark(1));
+    once("marked, in place", &|| mark(2));
+    once("removed", &|| {
+        transact(&|t| t.remove(key).map(|was_there| assert!(was_there)));
+    });
+    let aborted = table.transaction(|t| t.set(key, "1").and(Err::<(), _>(t.abort())));
+    assert!(matches!(aborted, Err(Error::Aborted)));
+    assert!(!is_changed(&mut watch), "an aborted transaction");
     assert_clean(&table);
 }
 

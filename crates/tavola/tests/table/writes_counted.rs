@@ -50,6 +50,13 @@ impl Counts<'_> {
         assert_eq!(counted, more, "{what}");
         self.before = now;
     }
+
+    /// Returns the changes that the shards report since this was asked last.
+    fn changes(&mut self) -> u64 {
+        let now = self.now();
+        let before = std::mem::replace(&mut self.before, now);
+        now[4] - before[4]
+    }
 }
 
 fn cache() -> Table {
@@ -98,6 +105,35 @@ fn each_call_counts_once() {
     counts.are([0, 0, 0, 1, 0], "cleared, all shards of it");
     table.maintain(0).unwrap();
     counts.are([0; 5], "housekeeping");
+}
+
+/// A cache has no transactions.
+#[test]
+fn a_transaction_is_one_change_of_each_key() {
+    let table = Table::options().max_size(16 * MIB).private().unwrap();
+    table.set(b"old", b"value").unwrap();
+    table.set(b"word", [1; 8]).unwrap();
+    let mut counts = Counts::of(&table);
+    let set = table.transaction(|t| {
+        t.set("new", "value")?;
+        t.set("old", "first")?;
+        t.set("old", "then")?;
+        t.set("word", [2; 8])
+    });
+    set.unwrap();
+    assert_eq!(counts.changes(), 3, "set");
+    let removed = table.transaction(|t| Ok::<_, Error>((t.remove("old")?, t.take("word")?)));
+    assert_eq!(removed.unwrap(), (true, Some(vec![2; 8])));
+    assert_eq!(counts.changes(), 2, "removed");
+    assert!(!table.transaction(|t| t.remove("none")).unwrap());
+    assert_eq!(
+        table.transaction(|t| t.get("new")).unwrap().unwrap(),
+        b"value"
+    );
+    let aborted = table.transaction(|t| t.set("new", "other").and(Err::<(), _>(t.abort())));
+    assert!(matches!(aborted, Err(Error::Aborted)));
+    assert_eq!(counts.changes(), 0, "nothing, and aborted");
+    assert_eq!(table.get(b"new").unwrap().unwrap(), b"value");
 }
 
 /// A counter whose key is too long to count in place is text.
