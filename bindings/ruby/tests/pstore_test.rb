@@ -227,6 +227,29 @@ class PStoreOfTavolaTest < TavolaTest
     assert_equal(2, Tavola::PStore.new('settings').transaction { |one| one[:a] })
   end
 
+  def test_values_are_marked_as_those_of_marshal
+    store.transaction { store[:a] = [1, 2r] }
+    Tavola.open('settings', serializer: :marshal) do |own|
+      assert_equal [:a], own['roots']
+      assert_equal [1, 2r], own["r#{Marshal.dump(:a)}".b]
+      assert_equal([[Marshal.dump([1, 2r]), 0x54130000]],
+                   own.keys.reject { |key| key == 'roots' }.map { |key| own.get_bytes(key) })
+    end
+  end
+
+  def test_values_without_a_mark_are_read
+    Tavola.open('settings') do |own|
+      own['roots'] = Marshal.dump(%i[a b])
+      own["r#{Marshal.dump(:a)}".b] = Marshal.dump([1])
+      own["r#{Marshal.dump(:b)}".b] = Marshal.dump('x')
+      store.transaction { store[:c] = store[:a] + [store[:b]] }
+      assert_equal(%i[a b c], store.transaction(true) { store.roots })
+      assert_equal [1, 'x'], Marshal.load(own["r#{Marshal.dump(:c)}".b])
+      # What has not changed is not written again.
+      assert_equal 0, own.get_bytes("r#{Marshal.dump(:a)}".b)[1]
+    end
+  end
+
   def test_a_list_of_names_that_is_none
     Tavola.open('settings') { |own| own['roots'] = Marshal.dump(7) }
     error = assert_raises(Error) { store.transaction { store.roots } }

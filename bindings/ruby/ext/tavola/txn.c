@@ -283,6 +283,22 @@ static bool store(VALUE self, VALUE key, VALUE value, VALUE given, condition whe
   return true;
 }
 
+// put_bytes(key, bytes, flags): stores bytes that Ruby has encoded.
+static VALUE txn_put_bytes(VALUE self, VALUE key, VALUE bytes, VALUE flags) {
+  VALUE table = txn_of(self)->table;
+  tavola_attributes attributes;
+  uint32_t kind = tvl_is_fixed(tvl_handle_of(table)) ? 0 : NUM2UINT(flags);
+  tvl_attributes_of(Qnil, kind, &attributes);
+  key = tvl_key(key);
+  StringValue(bytes);
+  tvl_check(tavola_txn_set_with(changing(self)->txn, TVL_BYTES(key), TVL_BYTES(bytes),
+                                &attributes, NULL));
+  RB_GC_GUARD(key);
+  RB_GC_GUARD(bytes);
+  RB_GC_GUARD(table);
+  return Qnil;
+}
+
 static VALUE store_if(int argc, VALUE *argv, VALUE self, condition when) {
   VALUE key, value, given;
   rb_scan_args(argc, argv, "2:", &key, &value, &given);
@@ -430,6 +446,7 @@ void tvl_init_txn(void) {
   rb_define_method(txn_class, "key?", txn_has_key, 1);
   rb_define_method(txn_class, "[]=", txn_assign, 2);
   rb_define_method(txn_class, "set", txn_set, -1);
+  rb_define_private_method(txn_class, "put_bytes", txn_put_bytes, 3);
   rb_define_method(txn_class, "add", txn_add, -1);
   rb_define_method(txn_class, "replace", txn_replace, -1);
   rb_define_method(txn_class, "append", txn_append, 2);

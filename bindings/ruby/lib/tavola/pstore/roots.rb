@@ -9,7 +9,9 @@ module Tavola
     # order in which they came, and is written only when a root comes or goes.
     class Roots
       NAMES = 'roots'
-      private_constant :NAMES
+      # What says that a value is of Marshal. The table has no serializer, so it is read as bytes.
+      FLAGS = 0x54130000
+      private_constant :NAMES, :FLAGS
 
       def initialize(transaction)
         @transaction = transaction
@@ -54,10 +56,14 @@ module Tavola
       def save
         names = self.names if @stored.any? { |name, bytes| bytes.nil? == @values.key?(name) }
         @stored.each { |name, bytes| save_root(name, bytes) }
-        @transaction[NAMES] = Marshal.dump(names) if names
+        put(NAMES, Marshal.dump(names)) if names
       end
 
       private
+
+      def put(key, bytes)
+        @transaction.__send__(:put_bytes, key, bytes, FLAGS)
+      end
 
       def load(name)
         return if @stored.key?(name)
@@ -75,7 +81,7 @@ module Tavola
         if !@values.key?(name)
           @transaction.remove(key_of(name)) if old
         elsif (new = Marshal.dump(@values[name])) != old
-          @transaction[key_of(name)] = new
+          put(key_of(name), new)
         end
       end
 
