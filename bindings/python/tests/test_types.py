@@ -9,13 +9,20 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GUIDE = ROOT.parents[1] / "docs/guide"
+# The page of the project has a program for a client of memcached as well, which is a block `python`;
+# the tests of the command run it.
+FRONT = ROOT.parents[1] / "README.md"
 PAGES = [ROOT / "README.md", GUIDE / "coming-from-diskcache.md", GUIDE / "coming-from-sqlite.md"]
 
 
 def _blocks():
-    for page in PAGES:
-        for number, code in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.S)):
-            yield pytest.param(code, id=f"{page.stem}-{number}")
+    for page in [FRONT, *PAGES]:
+        fence = "```py\n" if page == FRONT else "```python\n"
+        found = re.findall(fence + r"(.*?)```", page.read_text(), re.S)
+        assert found, f"{page} has no examples"
+        for number, code in enumerate(found):
+            name = "front" if page == FRONT else page.stem
+            yield pytest.param(code, id=f"{name}-{number}")
 
 
 BLOCKS = list(_blocks())
