@@ -24,7 +24,8 @@ GetOptions('json=s' => \$json, 'data=s' => \$data, 'quick' => \$is_quick, 'cpu' 
     or die "usage: bench [--json FILE] [--data FILE] [--quick] [--cpu]\n";
 use_cpu_time() if $is_cpu;
 
-my $COUNT = 100_000;
+# So many keys, and the bytes of their values. The processor's caches hold 1,000 keys.
+my @CALLS = ([ 1_000, 8 ], [ 100_000, 8 ], [ 100_000, 32 ], [ 100_000, 4096 ]);
 my $runs = $is_quick ? 3 : 9;
 my $clock = $is_cpu ? 'processor time of the client' : 'elapsed time';
 my @all;
@@ -32,9 +33,10 @@ my @all;
 my ($client, $socket) = start_memcached("$dir");
 print "memcached or Cache::Memcached::Fast is not installed\n" if !$client;
 print "perl $^V, medians of $runs runs, $clock\n";
-for my $bytes (8, 32, 4096) {
-    my @rows = BenchCalls::measure("$dir", $socket, $COUNT, $bytes, $runs);
-    show_table("100,000 keys in random order, values of $bytes bytes",
+for (@CALLS) {
+    my ($count, $bytes) = @$_;
+    my @rows = BenchCalls::measure("$dir", $socket, $count, $bytes, $runs);
+    show_table("$count keys in random order, values of $bytes bytes",
         'ns a key, without the empty loop', [ 'get', 'set' ], \@rows);
     push @all, @rows;
     $client->flush_all if $client;
