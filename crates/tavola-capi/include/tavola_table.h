@@ -199,7 +199,8 @@ enum tavola_durable
   TAVOLA_DURABLE_NONE = 0,
   // The change is on disk.
   TAVOLA_DURABLE_COMMIT = 1,
-  // The change is on disk after `sync_ms` at most, as long as a process has the table open.
+  // The change is on disk after `sync_ms` at most, as long as a process has the table open for
+  // writing; a forked child does not count, and opens the table itself.
   TAVOLA_DURABLE_WITHIN = 2,
   // The change is on disk when the system has written it.
   TAVOLA_DURABLE_OS = 3,

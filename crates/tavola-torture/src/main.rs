@@ -112,7 +112,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     } else if only == Some("list soak") {
         lists::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
     } else if only == Some("disk cuts") {
-        lists::soak_on_disk(args, &board, &scratch)?;
+        lists::soak_on_disk(args, &board, &scratch, args.seconds * 1_000_000_000)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {
@@ -129,6 +129,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         durable::soak(args, &board, &scratch, small_soak_ns(args))?;
         lists::soak(args, &board, &scratch, small_soak_ns(args))?;
+        lists::soak_on_disk(args, &board, &scratch, small_soak_ns(args))?;
         caches::soak(&board, &scratch, args.seed, cache_soak_ns(args))?;
         leases::soak(&board, &scratch, args.seed, lease_soak_ns(args))?;
         surroundings::run(args, &board, &scratch, "")?;

@@ -73,7 +73,12 @@ pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch, for_ns: u64) ->
 }
 
 /// Does the same on a file system that is cut whenever memory is lost. Says so if there is none.
-pub(crate) fn run_on_disk(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
+pub(crate) fn run_on_disk(
+    args: &Args,
+    board: &Board,
+    scratch: &Scratch,
+    for_ns: u64,
+) -> Outcome<()> {
     let disk = match Disk::make(&scratch.path("")) {
         Ok(disk) => disk,
         Err(why) => {
@@ -81,7 +86,6 @@ pub(crate) fn run_on_disk(args: &Args, board: &Board, scratch: &Scratch) -> Outc
             return Ok(());
         }
     };
-    let for_ns = args.seconds * 1_000_000_000;
     both(args, board, scratch, Some(&disk), for_ns, 0)
 }
 

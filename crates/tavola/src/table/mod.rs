@@ -96,7 +96,7 @@ use std::path::Path;
 pub struct Table {
     // Stopped before the core goes.
     _background: Option<Background>,
-    keeper: Option<Background>,
+    keeper: Option<[Background; 2]>,
     lazy: Lazy,
     /// The options it was opened with.
     options: Options,

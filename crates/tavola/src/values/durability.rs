@@ -11,7 +11,9 @@ pub enum Durability {
     /// The change is on disk.
     #[default]
     Commit,
-    /// The change is on disk after at most this time, as long as a process has the table open.
+    /// The change is on disk after at most this time, as long as a process has the table open for
+    /// writing. Threads of the handle see to that; a forked child has none, and opens the table
+    /// itself.
     Within(Duration),
     /// The change is on disk when the system has written it.
     Os,

@@ -3,7 +3,7 @@
 
 use crate::support::Random;
 use crate::support::durable::DurableDir;
-use crate::support::part::{Actor, play, say};
+use crate::support::part::{Actor, End, play, say};
 use crate::support::patience::HANG_S;
 use crate::support::process::{alarm, fork};
 use std::fs::File;
@@ -302,4 +302,33 @@ fn what_the_killed_have_written_is_not_lost_with_the_memory_later() {
     dir.lose_memory();
     let table = Table::open(dir.path()).unwrap();
     assert_eq!(table.get("key").unwrap(), found);
+}
+
+fn set_and_die(args: &[String]) {
+    let table = Table::open(&args[0]).unwrap();
+    table.set("k", &args[1]).unwrap();
+    crate::support::process::signal(std::process::id() as i32, libc::SIGKILL);
+}
+
+/// What a killed process has written under the policy of the table is synced in time by a handle
+/// whose own writes wait for the disk.
+#[test]
+fn a_stricter_handle_syncs_what_a_killed_process_has_written() {
+    play(&[("die", set_and_die)]);
+    let test = "a_stricter_handle_syncs_what_a_killed_process_has_written";
+    let dir = DurableDir::new();
+    let policy = Durability::Within(Duration::from_millis(200));
+    drop(options(policy).create(dir.path()).unwrap());
+    let strict = options(Durability::Commit).open(dir.path()).unwrap();
+    for turn in 0..3 {
+        let (home, value) = (dir.path().to_str().unwrap(), turn.to_string());
+        let mut dies = Actor::start(test, "die", &[home, &value]);
+        assert_eq!(dies.end(), End::Signal(libc::SIGKILL));
+        let since = Instant::now();
+        while strict.durable_stats().unwrap().unwrap().unsynced_bytes > 0 {
+            assert!(since.elapsed().as_secs() < HANG_S.into(), "turn {turn}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(strict.get("k").unwrap().unwrap(), value.as_bytes());
+    }
 }

@@ -1,5 +1,6 @@
-//! The thread of a handle of a durable table: it writes out and syncs in time, makes files ahead,
-//! and makes a snapshot when the journal has become long.
+//! The two threads of a handle of a durable table: one writes out and syncs in time; the other
+//! makes files ahead, and a snapshot when the journal has become long. A snapshot may take long,
+//! and syncs cannot wait for it.
 
 use super::snapshot::snapshot;
 use crate::engine::{Background, Core, Rounds};
@@ -11,8 +12,9 @@ use crate::values::Durability;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The pause between two rounds, if the policy does not say another one.
+/// The pause between two rounds, if no policy says another one.
 const PAUSE: Duration = Duration::from_millis(50);
+const SHORTEST: Duration = Duration::from_millis(1);
 /// A snapshot is due when the journal behind the last one has so many bytes, and as many as that
 /// snapshot.
 const LEAST_JOURNAL: u64 = 64 << 20;
@@ -20,26 +22,58 @@ const LEAST_JOURNAL: u64 = 64 << 20;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 
-/// Starts the thread.
-pub(crate) fn start_keeper(core: Arc<Core>) -> Result<Background> {
-    let pause = match core.durability {
-        Durability::Within(time) => time.clamp(Duration::from_millis(1), PAUSE),
-        _ => PAUSE,
-    };
-    let rounds = Rounds {
-        name: "tavola-journal",
-        pause,
+/// Starts the threads. `table` is the policy of the table, which the handle's may be stricter than.
+pub(crate) fn start_keeper(core: &Arc<Core>, table: Durability) -> Result<[Background; 2]> {
+    let time = time_of(core.durability, table);
+    let path = core.path().to_path_buf();
+    let kept = Table::of(Lazy::shared(Arc::clone(core), path.clone()), Options::new());
+    let mut retry = Retry::default();
+    let files = Rounds {
+        name: "tavola-files",
+        pause: PAUSE,
         has_last: true,
     };
-    let path = core.path().to_path_buf();
-    let table = Table::of(Lazy::shared(core, path.clone()), Options::new());
-    let mut retry = Retry::default();
     // A failure here comes again in a call that needs the journal, and is reported there.
-    Background::start(rounds, path, move || drop(keep(&table, &mut retry)))
+    let make_files = move || drop(keep_files(&kept, &mut retry));
+    let files = Background::start(files, path.clone(), make_files)?;
+    // A write comes at most half of its time before a round, which has the other half for its sync.
+    let journal = Rounds {
+        name: "tavola-journal",
+        pause: time.map_or(PAUSE, |time| (time / 2).clamp(SHORTEST, PAUSE)),
+        has_last: true,
+    };
+    let core = Arc::clone(core);
+    let sync = move || drop(keep_journal(&core, time));
+    Ok([files, Background::start(journal, path, sync)?])
 }
 
-/// Does what is due.
-pub(super) fn keep(table: &Table, retry: &mut Retry) -> Result<()> {
+/// Returns within which time records are to be synced by a thread of a handle. Not only its own: a
+/// process that was killed has left some, under the policy of the table.
+fn time_of(handle: Durability, table: Durability) -> Option<Duration> {
+    let time = |policy| match policy {
+        Durability::Within(time) => Some(time),
+        Durability::Commit | Durability::Os => None,
+    };
+    time(handle).into_iter().chain(time(table)).min()
+}
+
+/// Writes out the records, and syncs them if they are to be synced within a time.
+fn keep_journal(core: &Core, time: Option<Duration>) -> Result<()> {
+    let Some(files) = core.journal.as_deref() else {
+        return Ok(());
+    };
+    let (region, me) = (core.region(), core.writer()?);
+    files.check(region)?;
+    let end = tail(region);
+    match time {
+        Some(_) => files.sync_to(region, me, end),
+        None if head(region).written.load(Ordering::Acquire) < end => files.write_out(region, me),
+        None => Ok(()),
+    }
+}
+
+/// Makes files and snapshots that are due.
+pub(super) fn keep_files(table: &Table, retry: &mut Retry) -> Result<()> {
     let core = table.core()?;
     let Some(files) = core.journal.as_deref() else {
         return Ok(());
@@ -56,11 +90,6 @@ pub(super) fn keep(table: &Table, retry: &mut Retry) -> Result<()> {
         };
     }
     let end = tail(region);
-    match core.durability {
-        Durability::Within(_) => files.sync_to(region, me, end)?,
-        _ if words.written.load(Ordering::Acquire) < end => files.write_out(region, me)?,
-        _ => {}
-    }
     // Another process may have made a snapshot.
     files.close_old(region);
     if !retry.is_due() {

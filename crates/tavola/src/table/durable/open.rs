@@ -95,7 +95,7 @@ impl Options {
         // Where stores are counted, nothing happens beside the calls.
         let keeper = match cfg!(feature = "torture") {
             true => None,
-            false => Some(start_keeper(Arc::clone(&core))?),
+            false => Some(start_keeper(&core, table.durability)?),
         };
         let mut made = self.table(Lazy::shared(core, path.into()))?;
         made.keeper = keeper;

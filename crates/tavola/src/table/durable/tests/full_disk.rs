@@ -1,7 +1,7 @@
 //! The disk is full: writes are refused before they change anything, reads continue, and writes
 //! continue when there is room again. Nothing that could not be finished takes room.
 
-use super::super::keeper::{Retry, keep};
+use super::super::keeper::{Retry, keep_files};
 use super::{SEGMENT, contents, create, create_as, open, open_as};
 use crate::engine::OnDamage;
 use crate::error::{Error, Result};
@@ -230,7 +230,7 @@ fn the_keeper_makes_room_on_a_full_disk() {
         for round in 0..5 {
             let set = fill(&home, &table, |number| number % 4);
             assert!(set > 20, "round {round}: {set}");
-            keep(&table, &mut Retry::default()).unwrap();
+            keep_files(&table, &mut Retry::default()).unwrap();
             assert_eq!(begun(&home), round + 1);
             assert_all_whole(&home);
         }
@@ -252,9 +252,9 @@ fn the_keeper_waits_longer_and_longer_after_a_snapshot_that_failed() {
     let mut retry = Retry::default();
     let mut pauses = Vec::new();
     for tries in 1..=8 {
-        assert_full(keep(&table, &mut retry), "no room for a snapshot");
+        assert_full(keep_files(&table, &mut retry), "no room for a snapshot");
         for _ in 0..20 {
-            keep(&table, &mut retry).unwrap();
+            keep_files(&table, &mut retry).unwrap();
         }
         assert_eq!((begun(&home), home.used()), (tries, used));
         pauses.push(retry.wait().unwrap().as_secs());
@@ -263,7 +263,7 @@ fn the_keeper_waits_longer_and_longer_after_a_snapshot_that_failed() {
     // A writer does not wait for that.
     home.set_capacity(None);
     table.set("after", "1").unwrap();
-    keep(&table, &mut retry).unwrap();
+    keep_files(&table, &mut retry).unwrap();
     assert!(retry.wait().is_none());
 }
 
@@ -274,17 +274,17 @@ fn the_keeper_heals_a_failed_journal_after_a_second() {
     home.fail_next(CallKind::SyncData, Fault::new(libc::EIO));
     assert!(table.set("a", "1").is_err());
     let mut retry = Retry::default();
-    keep(&table, &mut retry).unwrap();
+    keep_files(&table, &mut retry).unwrap();
     assert_eq!(begun(&home), 0);
     assert_eq!(retry.wait(), Some(Duration::from_secs(1)));
     home.fail_next(CallKind::Rename, Fault::new(libc::EIO));
-    assert!(keep(&table, &mut retry).is_err());
+    assert!(keep_files(&table, &mut retry).is_err());
     assert_eq!(begun(&home), 1);
     assert_all_whole(&home);
-    keep(&table, &mut retry).unwrap();
+    keep_files(&table, &mut retry).unwrap();
     assert_eq!(begun(&home), 1);
     assert_eq!(retry.wait(), Some(Duration::from_secs(2)));
-    keep(&table, &mut retry).unwrap();
+    keep_files(&table, &mut retry).unwrap();
     table.set("b", "1").unwrap();
     drop(table);
     assert_eq!(contents(&open(&home, OnDamage::Refuse).unwrap()).len(), 2);

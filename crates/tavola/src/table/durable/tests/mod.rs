@@ -6,6 +6,8 @@ mod each_call;
 mod faults;
 mod full;
 mod full_disk;
+#[cfg(not(any(miri, feature = "torture")))]
+mod in_time;
 #[cfg(not(miri))]
 mod interrupts;
 mod power;
