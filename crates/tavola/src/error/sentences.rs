@@ -178,6 +178,9 @@ fn write_key_too_long(f: &mut Formatter<'_>, bytes: u64) -> fmt::Result {
 }
 
 fn write_not_durable(f: &mut Formatter<'_>, path: &Path, source: &io::Error) -> fmt::Result {
+    if source.raw_os_error().is_none() {
+        return write!(f, "this handle cannot change {}: {source}", Shown(path));
+    }
     write!(
         f,
         "the disk of {} failed ({source}): writes are refused until a snapshot succeeds; free the \

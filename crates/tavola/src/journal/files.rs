@@ -198,8 +198,8 @@ impl JournalFiles {
         match head(region).state.load(Ordering::Acquire) {
             0 => Ok(()),
             RETIRED => Err(self.failed(io::Error::other(
-                "the memory of this handle was removed, and the table is rebuilt in other memory; \
-                 open it again or refresh this handle",
+                "its memory was removed, and the table was rebuilt in other memory; refresh this \
+                 handle, or open the table again",
             ))),
             errno => Err(self.failed(io::Error::from_raw_os_error(errno as i32))),
         }
@@ -284,12 +284,16 @@ impl JournalFiles {
         }
     }
 
-    /// Returns the error of a file that could not be made: nothing was changed. `reason` is for a
-    /// full disk.
+    /// Returns the error of a file that could not be made: nothing was changed, and the journal has
+    /// not failed. `reason` is for a full disk.
     fn no_room(&self, source: io::Error, reason: &'static str) -> Error {
         match is_full(&source) {
             true => Error::Full { reason },
-            false => self.failed(source),
+            false => Error::Io {
+                op: "making a file of the journal",
+                path: self.path.clone(),
+                source,
+            },
         }
     }
 
