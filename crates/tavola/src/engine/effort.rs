@@ -171,7 +171,7 @@ const MOST_ROUNDS: u32 = 1 << 16;
 ///   tail is where it was, nobody has taken the room, and still the step did not find it.
 /// - **Pieces.** Each snapshot that begins makes those in the journal void, as often as it likes.
 ///   Then the position from which pieces are kept has risen, and the round does not count.
-pub(super) struct Rounds {
+pub(super) struct RoundCount {
     counted: u32,
     /// The journal's tail when a step last lacked room in it.
     tail: u64,
@@ -179,7 +179,7 @@ pub(super) struct Rounds {
     keep: u64,
 }
 
-impl Rounds {
+impl RoundCount {
     pub(super) const fn new() -> Self {
         Self {
             counted: 0,
@@ -255,7 +255,7 @@ mod tests {
 
     /// Returns what is reported as damaged after many rounds, if anything is.
     fn damage_of(need: Need, at: impl Fn(u32) -> u64) -> Option<&'static str> {
-        let mut rounds = Rounds::new();
+        let mut rounds = RoundCount::new();
         (0..3 * MOST_ROUNDS).find_map(|round| match rounds.count(need, at(round)) {
             Err(Error::Corrupt { what }) => Some(what),
             _ => None,

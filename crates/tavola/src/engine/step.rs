@@ -4,7 +4,7 @@
 //! what it lacks is fetched without the lock, and the step is done again.
 
 use super::core::Core;
-use super::effort::{Effort, MOST_AT_ONCE, Rounds};
+use super::effort::{Effort, MOST_AT_ONCE, RoundCount};
 use crate::alloc::{Need, Step, Stop};
 use crate::error::Result;
 use crate::journal::{head, tail};
@@ -47,7 +47,7 @@ impl Core {
         mut effort: Effort,
         mut step: impl FnMut(&ShardLock<'_>) -> Step<T>,
     ) -> Result<T> {
-        let mut rounds = Rounds::new();
+        let mut rounds = RoundCount::new();
         loop {
             let lock = self.lock(shard, me)?;
             let outcome = step(&lock);
@@ -80,7 +80,7 @@ impl Core {
     /// many rounds.
     #[cold]
     #[inline(never)]
-    pub(super) fn count_round(&self, rounds: &mut Rounds, need: Need) -> Result<()> {
+    pub(super) fn count_round(&self, rounds: &mut RoundCount, need: Need) -> Result<()> {
         let at = match need {
             Need::Journal { .. } => tail(self.region()),
             Need::Pieces => head(self.region()).keep.load(Ordering::Acquire),

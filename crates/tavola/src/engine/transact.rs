@@ -15,7 +15,7 @@
 use super::claims::{end_of, wake_at};
 use super::core::Core;
 use super::decide::Commit;
-use super::effort::{Effort, Rounds};
+use super::effort::{Effort, RoundCount};
 use super::plan::{Change, Plan, SeenValue};
 use super::request::{Metadata, WriteCondition, WriteRequest};
 use super::write::write_with_uid;
@@ -61,7 +61,7 @@ impl Core {
         };
         let mut draft = self.draft_for(me, &mut plans)?;
         let mut effort = Effort::holding();
-        let mut rounds = Rounds::new();
+        let mut rounds = RoundCount::new();
         loop {
             let locks = self.lock_all(&shards, me)?;
             if !all_hold(&locks, &reads, &mut value)? {

@@ -14,7 +14,7 @@
 
 use super::claims::{end_of, wake_at};
 use super::core::Core;
-use super::effort::{Effort, Rounds, StepsBack};
+use super::effort::{Effort, RoundCount, StepsBack};
 use super::request::{Metadata, UidPolicy, WriteCondition, WriteRequest, WriteResult};
 use crate::alloc::{Chain, Need, Stamp, Step, Stop, free_uid, take_uid, write_large, write_small};
 use crate::error::{Error, Result};
@@ -182,7 +182,7 @@ impl Core {
         value: &[u8],
         chain: &mut Option<Chain<'_>>,
     ) -> Result<Option<WriteResult>> {
-        let mut rounds = Rounds::new();
+        let mut rounds = RoundCount::new();
         loop {
             let pieces = self.send_pieces(request.participant, value)?;
             if let Some(outcome) = self.publish_large(request, value, chain, pieces)? {
