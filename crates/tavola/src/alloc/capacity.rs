@@ -2,7 +2,8 @@
 //! backed beside its pages.
 //!
 //! Everything counts, free pages and the directories included: so what the system has allocated for
-//! the file stays within the capacity. The counts are the pool's, and change under its lock.
+//! the file stays within the capacity. The counts are the pool's, and change under its lock: the
+//! room is checked and a page counted under one hold of it (CACHE-1).
 
 use crate::error::{Error, Result};
 use crate::layout::{DIR_INLINE, PAGE, PageWord, PagesWord};

@@ -2,7 +2,7 @@
 //! reader leaves such a chain, and the next writer frees it.
 //!
 //! The pages of an orphan stay `Large` of their shard, and one of its pins is `Orphan`, or `Left`
-//! if the reader has gone. Only the holder of the shard's lock frees it.
+//! if the reader has gone. Only the holder of the shard's lock frees it (ALLOC-6).
 //!
 //! | step, under the lock of the chain's shard | a survivor finds, if we die after it |
 //! |---|---|

@@ -134,7 +134,7 @@ fn next_generation(lock: &ShardLock<'_>) -> u32 {
 }
 
 /// Marks the entry of a uid as in transition, before its key leads to another item, which is this
-/// one, or is removed: readers by uid read by key from here on. Does nothing without a uid.
+/// one, or is removed: readers by uid read by key from here on (UID-1). Does nothing without a uid.
 #[inline(always)]
 pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {
@@ -142,7 +142,8 @@ pub(crate) fn announce(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     }
 }
 
-/// Lets the entry of a uid lead to this item, after its key does. Does nothing without a uid.
+/// Lets the entry of a uid lead to this item, after its key does, and before the old item is freed
+/// (UID-1). Does nothing without a uid.
 #[inline(always)]
 pub(crate) fn resolve_uid(lock: &ShardLock<'_>, hint: Hint, item_ref: u64) {
     if hint.is_some() {

@@ -1,5 +1,6 @@
-//! Writing items into blocks that no slot leads to yet. No reader sees a half-written item, except
-//! one that read the block's former item and will recheck.
+//! Writing items into blocks that no slot leads to yet: an item is complete before a slot does
+//! (ALLOC-4). No reader sees a half-written item, except one that read the block's former item and
+//! will recheck.
 
 use super::bytes;
 use super::chain::{self, Chain};

@@ -213,7 +213,7 @@ pub(crate) fn change_word_unrecorded(
     made(lock, hash, Why::Word);
 }
 
-/// Changes the value of a key in place, if it is one word.
+/// Changes the value of a key in place, if it is one word (ALLOC-4).
 #[inline(always)]
 pub(crate) fn change_word(
     lock: &ShardLock<'_>,

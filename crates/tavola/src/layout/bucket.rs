@@ -193,7 +193,8 @@ impl Bucket {
         self.meta.load(Ordering::Relaxed) >> HINT_SHIFT
     }
 
-    /// Counts one more key of this home that is away. Call under the shard's lock.
+    /// Counts one more key of this home that is away, before the key leaves it (IDX-5). Call under
+    /// the shard's lock.
     pub(crate) fn hint_up(&self) {
         let old = self.meta.load(Ordering::Relaxed);
         if old >> HINT_SHIFT < HINT_MAX {
@@ -203,7 +204,7 @@ impl Bucket {
         }
     }
 
-    /// Counts one key less. Call under the shard's lock.
+    /// Counts one key less, after it is back or gone (IDX-5). Call under the shard's lock.
     pub(crate) fn hint_down(&self) {
         let old = self.meta.load(Ordering::Relaxed);
         let hint = old >> HINT_SHIFT;

@@ -7,7 +7,7 @@
 //! pins. Both fences are sequentially consistent, so one of them comes first. If the reader's does,
 //! the writer sees the pin. If the writer's does, the reader sees the version and removes its pin
 //! again. So once a reader has found its pin valid, the pages of the chain are not written before
-//! the pin is removed.
+//! the pin is removed (ALLOC-5).
 //!
 //! A writer that finds a pin leaves the chain to it: the pin becomes `Orphan`. A reader that
 //! removes such a pin does not free the chain, as that would take a lock: it leaves it to the next
