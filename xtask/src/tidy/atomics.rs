@@ -12,7 +12,7 @@ const ONE_PLACE: &str = "crates/tavola/src/sync.rs";
 const EXCEPTIONS: [(&str, &str); 4] = [
     (
         "crates/tavola/src/sync/",
-        "the inner rooms of that one place",
+        "the inner modules of that one place",
     ),
     (
         "crates/tavola/src/sys/process/",

@@ -1,12 +1,12 @@
-//! The files of a room of the core do not use each other in a circle.
+//! The files of a module of the core do not use each other in a circle.
 //!
 //! Files in folders count one by one. What a file re-exports is the file's that defines it
 //! (`modules.rs`). A call of a method of `Core` uses the file that defines it. Only the file that
 //! opens a folder, and declares what the files in it share, may use them and be used by them. Tests
 //! and models may use anything.
 
+use super::layers::{CORE, LAYERS};
 use super::modules::{Modules, Place};
-use super::rooms::{CORE, ROOMS};
 use super::tree::{Finding, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,28 +16,31 @@ type Uses = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let modules = Modules::read(tree);
     let mut findings = Vec::new();
-    for room in ROOMS {
-        let uses = uses_in(&modules, room);
+    for module in LAYERS {
+        let uses = uses_in(&modules, module);
         for circle in circles_of(&uses) {
             let message = format!(
-                "files of `{room}` use each other in a circle: {}; move what they share into a \
+                "files of `{module}` use each other in a circle: {}; move what they share into a \
                 file below them",
                 edges_in(&uses, &circle).join(", ")
             );
-            findings.push(finding(tree, room, message));
+            findings.push(finding(tree, module, message));
         }
     }
     findings
 }
 
-fn finding(tree: &Tree, room: &str, message: String) -> Finding {
-    let paths = [format!("{CORE}{room}/mod.rs"), format!("{CORE}{room}.rs")];
+fn finding(tree: &Tree, module: &str, message: String) -> Finding {
+    let paths = [
+        format!("{CORE}{module}/mod.rs"),
+        format!("{CORE}{module}.rs"),
+    ];
     let file = paths.iter().find_map(|path| tree.file(path));
-    file.expect("a room has a file").finding(1, message)
+    file.expect("a module has a file").finding(1, message)
 }
 
-fn uses_in(modules: &Modules, room: &str) -> Uses {
-    let is_inside = |place: &Place| place.first().is_some_and(|first| first == room);
+fn uses_in(modules: &Modules, module: &str) -> Uses {
+    let is_inside = |place: &Place| place.first().is_some_and(|first| first == module);
     let mut uses = Uses::new();
     for place in modules.places().into_iter().filter(is_inside) {
         let used = modules.used_by(&place).into_iter();

@@ -1,6 +1,6 @@
 //! Which methods of a type a file defines, and which it calls.
 //!
-//! The files of a room add their parts to one type, so they can use each other without a `use`:
+//! The files of a module add their parts to one type, so they can use each other without a `use`:
 //! `self.lock()`. Calls are known by the name of what they are called on, which is `self` inside
 //! the type, else the type's name in lower case: `core.lock()`.
 

@@ -11,6 +11,7 @@ mod commented;
 mod functions;
 mod glossary;
 mod language;
+mod layers;
 mod links;
 mod manifests;
 mod marks;
@@ -21,7 +22,6 @@ mod openings;
 mod paths;
 mod places;
 mod plain;
-mod rooms;
 mod seam;
 mod size;
 mod stale;
@@ -41,7 +41,7 @@ const RULES: &[(&str, Rule)] = &[
     ("size", size::check),
     ("functions", functions::check),
     ("tuples", tuples::check),
-    ("rooms", rooms::check),
+    ("layers", layers::check),
     ("circles", circles::check),
     ("seam", seam::check),
     ("stores", stores::check),

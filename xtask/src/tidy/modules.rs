@@ -3,16 +3,16 @@
 //! A name is followed through imports and re-exports to the file it is from: if `queue/mod.rs` has
 //! `pub use pool::Pool`, the path `crate::queue::Pool` leads to `queue/pool.rs`.
 
+use super::layers::{CORE, module_of, resolve};
 use super::methods::{self, Methods};
 use super::paths::{self, Named};
-use super::rooms::{CORE, module_of, resolve};
 use super::tree::Tree;
 use std::collections::BTreeMap;
 
 /// The names from the crate's root to a module or to what is in it.
 pub(super) type Place = Vec<String>;
 
-/// A type to which the files of its room add methods.
+/// A type to which the files of its module add methods.
 const SPREAD: &str = "Core";
 /// Re-exports of re-exports that are followed.
 const MOST_STEPS: usize = 8;

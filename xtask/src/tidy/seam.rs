@@ -1,11 +1,11 @@
 //! The operations of the core know the index only through `index::locate`, and none of its
 //! structures. So another kind of index can stand beside the hash.
 
+use super::layers::{CORE, module_of, resolve};
 use super::paths;
-use super::rooms::{CORE, module_of, resolve};
 use super::tree::{Finding, Tree};
 
-/// The rooms of the operations.
+/// The modules of the operations.
 const OPERATIONS: [&str; 2] = ["engine", "table"];
 /// Names of `layout` that say how the hash is built.
 const STRUCTURES: [&str; 14] = [
@@ -32,7 +32,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         let place = module_of(inner);
-        let is_operation = |room: &String| OPERATIONS.contains(&room.as_str());
+        let is_operation = |module: &String| OPERATIONS.contains(&module.as_str());
         let is_test = place.iter().any(|name| name == "tests");
         if is_test || !place.first().is_some_and(is_operation) {
             continue;

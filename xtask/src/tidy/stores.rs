@@ -6,8 +6,8 @@
 //! an item, or as an argument. And only some files may call the functions that store the word they
 //! are given.
 
+use super::layers::{CORE, module_of, resolve};
 use super::paths;
-use super::rooms::{CORE, module_of, resolve};
 use super::tree::{File, Finding, Tree};
 use syn::visit::{self, Visit};
 
@@ -31,8 +31,8 @@ const STORING: [(&str, &str); 11] = [
     ("index/ghosts.rs", "ghosts, which are no keys"),
     ("alloc/uid.rs", "entries of uids, which are of another kind"),
 ];
-/// The rooms that know such words.
-const ROOMS: [&str; 6] = ["alloc", "journal", "index", "recover", "engine", "table"];
+/// The modules that know such words.
+const LAYERS: [&str; 6] = ["alloc", "journal", "index", "recover", "engine", "table"];
 /// Fields that are such words.
 const FIELDS: [&str; 2] = ["place", "slot"];
 /// Fields that have several.
@@ -60,7 +60,7 @@ const SOURCES: [&str; 16] = [
 const STORES: [&str; 3] = ["cas", "store", "swap"];
 /// Methods that add, and so store as well.
 const ADDS: [&str; 4] = ["add_owned", "fetch_add", "fetch_or", "sub_owned"];
-/// Functions that store the word they are given: room, file or name, name; and who may name them.
+/// Functions that store the word they are given: module, file or name, name; and who may name them.
 const PRIMITIVES: [([&str; 3], &[&str]); 6] = [
     (["index", "commit", "lead"], &["index/pending.rs"]),
     (["index", "record", "make_recorded"], &["index/commit.rs"]),
@@ -83,9 +83,9 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         let place = module_of(inner);
-        let is_room = |room: &String| ROOMS.contains(&room.as_str());
+        let is_module = |module: &String| LAYERS.contains(&module.as_str());
         let is_test = place.iter().any(|name| name == "tests");
-        if is_test || !place.first().is_some_and(is_room) {
+        if is_test || !place.first().is_some_and(is_module) {
             continue;
         }
         findings.extend(check_names(file, inner, &place));

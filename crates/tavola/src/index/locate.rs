@@ -1,7 +1,7 @@
-//! The seam between the operations and the index. The rooms `engine` and `table` name nothing else
-//! of the index, and none of its structures: `cargo xtask tidy` checks that. So a second kind of
-//! index, such as a tree whose keys have an order, can stand beside the hash: it answers the same
-//! questions.
+//! The seam between the operations and the index. The modules `engine` and `table` name nothing
+//! else of the index, and none of its structures: `cargo xtask tidy` checks that. So a second kind
+//! of index, such as a tree whose keys have an order, can stand beside the hash: it answers the
+//! same questions.
 //!
 //! - *Where is this key?* Without a lock: [`read`], [`glance`], [`Ahead`]. Under the shard's lock:
 //!   [`find`], [`find_along`], which return a [`Spot`].

@@ -1,5 +1,5 @@
 //! The region: the bytes of one table, mapped once and never moved; for tests also a piece of heap.
-//! All references into shared memory are made here, so this room alone keeps them valid.
+//! All references into shared memory are made here, so this module alone keeps them valid.
 //!
 //! A reference is made from an offset that was checked against the region's size. **REG-1** A
 //! reference covers only words ([`W32`], [`W64`]), which other processes may write at any time.

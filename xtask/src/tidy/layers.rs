@@ -1,7 +1,7 @@
-//! The rooms of the core use only rooms below them.
+//! The modules of the core use only modules below them.
 //!
 //! What a path names is resolved from the file it is in, so `crate::lock`, `super::lock` and a
-//! name that `lib.rs` re-exports from `lock` are all seen as the room `lock`. Tests may look
+//! name that `lib.rs` re-exports from `lock` are all seen as the module `lock`. Tests may look
 //! anywhere.
 
 use super::paths::{self, Named};
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 
 pub(super) const CORE: &str = "crates/tavola/src/";
 
-/// The rooms, lowest first.
-pub(super) const ROOMS: [&str; 15] = [
+/// The modules, lowest first.
+pub(super) const LAYERS: [&str; 15] = [
     "sync", "error", "sys", "layout", "region", "lock", "alloc", "values", "journal", "index",
     "recover", "queue", "log", "engine", "table",
 ];
 
-/// Files that may use one room above them: path, room, reason.
+/// Files that may use one module above them: path, module, reason.
 const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -27,18 +27,21 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         let place = module_of(inner);
-        let Some(room) = place.first() else { continue };
+        let Some(module) = place.first() else {
+            continue;
+        };
         // They look anywhere, as tests do.
-        if room == "models" {
+        if module == "models" {
             continue;
         }
-        match ROOMS.iter().position(|name| name == room) {
+        match LAYERS.iter().position(|name| name == module) {
             Some(height) if !place.iter().any(|name| name == "tests") => {
-                findings.extend(check_room(file, &place, height, &exported));
+                findings.extend(check_module(file, &place, height, &exported));
             }
             Some(_) => {}
             None => {
-                let message = format!("`{room}` has no place in the order of rooms; give it one");
+                let message =
+                    format!("`{module}` has no place in the order of modules; give it one");
                 findings.push(file.finding(1, message));
             }
         }
@@ -46,7 +49,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-fn check_room(
+fn check_module(
     file: &File,
     place: &[String],
     height: usize,
@@ -61,26 +64,29 @@ fn check_room(
             continue;
         };
         if target == "*" {
-            findings.push(file.finding(path.line, "name the room instead of the whole crate"));
+            findings.push(file.finding(path.line, "name the module instead of the whole crate"));
             continue;
         }
-        let room = exported.get(&target).unwrap_or(&target);
-        let above = ROOMS
+        let module = exported.get(&target).unwrap_or(&target);
+        let above = LAYERS
             .iter()
-            .position(|name| name == room)
+            .position(|name| name == module)
             .is_some_and(|at| at > height);
-        if above && !is_excepted(&file.path, room) {
-            let message = format!("`{}` may not use `{room}`, a room above it", ROOMS[height]);
+        if above && !is_excepted(&file.path, module) {
+            let message = format!(
+                "`{}` may not use `{module}`, a module above it",
+                LAYERS[height]
+            );
             findings.push(file.finding(path.line, message));
         }
     }
     findings
 }
 
-fn is_excepted(path: &str, room: &str) -> bool {
+fn is_excepted(path: &str, module: &str) -> bool {
     EXCEPTIONS
         .iter()
-        .any(|(file, above, _)| *file == path && *above == room)
+        .any(|(file, above, _)| *file == path && *above == module)
 }
 
 /// The module that a file is: `alloc/mod.rs` and `alloc.rs` are `alloc`, `lib.rs` is the crate.
@@ -117,7 +123,7 @@ pub(super) fn resolve(place: &[String], path: &Named) -> Vec<String> {
     module.into_iter().chain(segments).cloned().collect()
 }
 
-/// What `lib.rs` re-exports: name → room.
+/// What `lib.rs` re-exports: name → module.
 fn exported(tree: &Tree) -> BTreeMap<String, String> {
     let mut exported = BTreeMap::new();
     let Some(lib) = tree.file(&format!("{CORE}lib.rs")) else {
@@ -128,11 +134,11 @@ fn exported(tree: &Tree) -> BTreeMap<String, String> {
     };
     for path in names.paths {
         let from = path.segments.iter().find(|segment| !is_relative(segment));
-        if let (Some(room), Some(name)) = (from, path.segments.last())
-            && ROOMS.contains(&room.as_str())
-            && name != room
+        if let (Some(module), Some(name)) = (from, path.segments.last())
+            && LAYERS.contains(&module.as_str())
+            && name != module
         {
-            exported.insert(name.clone(), room.clone());
+            exported.insert(name.clone(), module.clone());
         }
     }
     exported
@@ -157,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn rooms_below_may_be_used() {
+    fn modules_below_may_be_used() {
         let text = "use crate::{Error, sync::W64};\nuse super::class;\nfn f() { crate::sys::g() }";
         assert!(findings_in("layout/slab.rs", text).is_empty());
         assert!(findings_in("table/mod.rs", "use crate::index::Index;").is_empty());
     }
 
     #[test]
-    fn rooms_above_may_not() {
+    fn modules_above_may_not() {
         assert_eq!(
             findings_in("alloc/slab.rs", "\nuse crate::index::Index;"),
             [2]
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_re_export_counts_as_its_room() {
+    fn a_re_export_counts_as_its_module() {
         assert_eq!(findings_in("lock.rs", "use crate::Table;"), [1]);
         assert_eq!(findings_in("lock.rs", "use super::*;"), [1]);
     }
@@ -200,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_room_needs_a_place() {
+    fn a_new_module_needs_a_place() {
         assert_eq!(findings_in("cellar.rs", ""), [1]);
     }
 }
