@@ -69,7 +69,10 @@ fn the_last_user_of_removed_memory_can_leave_it_and_nobody_else() {
     let left = table.set("lost", "1").unwrap_err();
     assert!(matches!(left, Error::NotDurable { .. }), "{left:?}");
     let text = left.to_string();
-    assert!(text.contains("; refresh this handle") && !text.contains("disk"), "{text}");
+    assert!(
+        text.contains("; refresh this handle") && !text.contains("disk"),
+        "{text}"
+    );
     assert!(table.snapshot().is_err());
     for key in ["before", "other", "late"] {
         assert_eq!(fresh.get(key).unwrap().unwrap(), b"1", "{key}");

@@ -107,14 +107,14 @@ fn a_creation_that_dies_after_a_fault_leaves_a_table_that_keeps_its_writes() {
             let table = open(&home, OnDamage::Refuse).unwrap();
             set_more(&home, &table);
             drop(table);
-            count += survive_cuts(&home, fails, 20, &Contents::new());
+            count += survive_cuts(&home, fails, count_of(20, 2), &Contents::new());
         }
         if created {
             break;
         }
     }
     println!("{count:?}");
-    assert!(count.cuts > 1_000, "{count:?}");
+    assert!(count.cuts > count_of(1_000, 100), "{count:?}");
 }
 
 /// A table with a snapshot that has a value in pieces, and with records behind it.

@@ -64,7 +64,7 @@ fn each_call_fails(fault: impl Fn(usize) -> Fault) {
             assert!(fails > 20, "{fails}");
             return;
         }
-        fails += count_of(1, 23);
+        fails += count_of(1, 61);
     }
 }
 
