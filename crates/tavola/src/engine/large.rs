@@ -69,6 +69,7 @@ mod tests {
     use crate::Table;
     use crate::alloc::Item;
     use crate::index::locate::Want;
+    use crate::sys::disk::simulated::count_of;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     const LEN: usize = 15 << 20;
@@ -88,7 +89,7 @@ mod tests {
     }
 
     /// Returns the most copies that a read took while a writer wrote without a pause.
-    fn most_copies(table: &Table, reads: u32) -> u32 {
+    fn most_copies(table: &Table, reads: usize) -> u32 {
         let core = table.core().unwrap();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn a_large_value_is_copied_once_beside_its_writer() {
         let table = table();
-        assert_eq!(most_copies(&table, 50), 1);
+        assert_eq!(most_copies(&table, count_of(50, 4)), 1);
         assert!(table.check().unwrap().is_clean());
     }
 
@@ -153,7 +154,7 @@ mod tests {
         let pins = pins.collect::<Option<Vec<_>>>().expect("all are free");
         assert!(region.pin(region.geometry().first_page).is_none());
         // Some spoiled copies, and the one made under the lock.
-        assert!(most_copies(&table, 10) <= 8);
+        assert!(most_copies(&table, count_of(10, 2)) <= 8);
         drop(pins);
         assert!(table.check().unwrap().is_clean());
     }
