@@ -56,7 +56,7 @@ kinds!(
     Io,
 );
 
-/// What an advice begins with. It follows a semicolon or a colon.
+/// The beginnings of an advice, which follows a semicolon or a colon.
 const VERBS: [&str; 20] = [
     "ask", "begin", "check", "choose", "close", "correct", "create", "dump", "end", "free", "move",
     "open", "push", "read", "repair", "restore", "run", "set", "shorten", "split",
@@ -201,7 +201,7 @@ fn every_error_says_what_to_do() {
         let debug = format!("{error:?}");
         assert!(!text.contains(&debug), "{text}");
     }
-    // What to do is in what the caller hands over: a test of calls that fail reads it.
+    // The caller hands the advice over: a test of calls that fail reads it.
     errors.push(Error::Full { reason: "" });
     errors.push(Error::BadOption {
         option: "shards",

@@ -396,7 +396,7 @@ fn more_than_four_gigabytes_are_too_large() {
     crate::support::assert_clean(&table);
 }
 
-/// What calls report that fail says in plain words what to do; none shows how the program is
+/// The errors of calls that fail say in plain words what to do; none shows how the program is
 /// written. (`src/error/tests.rs` reads the sentence of every variant.)
 #[test]
 fn every_error_is_a_sentence_that_helps() {

@@ -9,7 +9,7 @@ module Tavola
     # order in which they came, and is written only when a root comes or goes.
     class Roots
       NAMES = 'roots'
-      # What says that a value is of Marshal. The table has no serializer, so it is read as bytes.
+      # These flags mark a value of Marshal. The table has no serializer, so it is read as bytes.
       FLAGS = 0x54130000
       private_constant :NAMES, :FLAGS
 

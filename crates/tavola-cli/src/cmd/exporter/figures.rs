@@ -1,4 +1,4 @@
-//! What a table says, and how a family of metrics puts it on a page.
+//! The figures of a table, and how a family of metrics puts them on a page.
 
 use tavola::{
     DurableStats, Error, Holder, Latencies, LiveKeys, LogStats, Participant, Stats, Table,
@@ -7,7 +7,7 @@ use tavola::{
 use super::openmetrics::{Kind, Samples};
 use crate::beside::{self, Depth};
 
-/// What a table said.
+/// The figures of a table at one moment.
 pub struct TableFigures {
     pub(super) stats: Stats,
     pub(super) participants: Vec<Participant>,
