@@ -207,14 +207,14 @@ fn long_histories_survive_random_power_failures() {
             &calls,
             CutChoices::Random {
                 seed,
-                count: count_of(3, 1),
+                count: count_of(3, 2),
             },
             &[],
             &mut count,
         );
     }
     println!("{count:?}");
-    let least = count_of(1_000, 100) as u64;
+    let least = count_of(1_000, 80) as u64;
     assert!(count.cuts as u64 > least * times(), "{count:?}");
 }
 
