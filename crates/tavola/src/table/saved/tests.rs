@@ -163,7 +163,7 @@ fn a_power_failure_leaves_the_file_before_or_the_new_one() {
         .unwrap();
     save_to(&old, &home).unwrap();
     let (old, new) = (contents(&old), contents(&new));
-    for seed in 0..20 {
+    for seed in 0..count_of(20, 1) as u64 {
         let choices = CutChoices::Random { seed, count: 10 };
         let judged = check_all_cuts(&home.history(), choices, |left, acknowledged| {
             let table = table();
