@@ -363,6 +363,13 @@ typedef struct tavola_mc_options {
   const char *tls_key;
   // The name that the certificates of servers must have; NULL for the hosts as they are written.
   const char *tls_name;
+  // The name of a table of this machine that keeps what gets return, in front of the servers, or
+  // NULL. All processes of the machine share it.
+  const char *near;
+  // How long a value stays in that table; not 0 if there is one.
+  uint32_t near_ttl_ms;
+  // 0.
+  uint32_t reserved;
 } tavola_mc_options;
 
 // What a missing counter begins with, and whether an answer is needed. Begin with
@@ -501,9 +508,10 @@ const char *tavola_mc_status_name(int32_t status);
 // Returns the version of the library, such as "0.1.0". `TAVOLA_MC_VERSION` is that of the header.
 const char *tavola_mc_version(void);
 
-// Makes a client of servers: texts `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH` or `/PATH`, each with
-// `?weight=NUMBER` if its share of the keys is not 1, with commas between them. Their order is a
-// part of the placement of keys. `options` may be NULL. Nothing is connected yet.
+// Makes a client of servers: texts `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, `/PATH`, or
+// `tavola:NAME` for a table of this machine, each with `?weight=NUMBER` if its share of the keys is
+// not 1, with commas between them. Their order is a part of the placement of keys. `options` may
+// be NULL. Nothing is connected yet.
 //
 // # Examples
 // ```c

@@ -40,9 +40,10 @@ fn servers_of(list: &str) -> Result<Vec<Server>, Failure> {
         .collect()
 }
 
-/// Makes a client of servers: texts `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH` or `/PATH`, each with
-/// `?weight=NUMBER` if its share of the keys is not 1, with commas between them. Their order is a
-/// part of the placement of keys. `options` may be NULL. Nothing is connected yet.
+/// Makes a client of servers: texts `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, `/PATH`, or
+/// `tavola:NAME` for a table of this machine, each with `?weight=NUMBER` if its share of the keys is
+/// not 1, with commas between them. Their order is a part of the placement of keys. `options` may
+/// be NULL. Nothing is connected yet.
 ///
 /// # Examples
 /// ```c

@@ -149,10 +149,17 @@ pub struct tavola_mc_options {
     pub tls_key: *const c_char,
     /// The name that the certificates of servers must have; NULL for the hosts as they are written.
     pub tls_name: *const c_char,
+    /// The name of a table of this machine that keeps what gets return, in front of the servers, or
+    /// NULL. All processes of the machine share it.
+    pub near: *const c_char,
+    /// How long a value stays in that table; not 0 if there is one.
+    pub near_ttl_ms: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: integers and pointers without padding (a `usize`, four of 32 bits, three of 64, eight of
-// 32, a `u64`, two of 32, six pointers), the size first; zero is a value of each.
+// 32, a `u64`, two of 32, seven pointers, two of 32), the size first; zero is a value of each.
 unsafe impl SizedStruct for tavola_mc_options {}
 
 /// Gives a builder what options say.
@@ -171,6 +178,7 @@ pub(crate) fn apply(builder: Builder, given: *const tavola_mc_options) -> Result
         builder = builder.hash_tag(start, end);
     }
     builder = limits(builder, &options)?;
+    builder = near(builder, &options)?;
     login(tls(builder, &options)?, &options)
 }
 
@@ -200,6 +208,31 @@ fn limits(mut builder: Builder, options: &tavola_mc_options) -> Result<Builder, 
         builder = builder.max_value(most);
     }
     Ok(builder)
+}
+
+/// Puts a table in front of the servers.
+fn near(builder: Builder, options: &tavola_mc_options) -> Result<Builder, Failure> {
+    // SAFETY: MC-1 of `given.rs`.
+    let name = unsafe { maybe_text(options.near, "near") }?;
+    match (name, options.near_ttl_ms) {
+        ("", 0) => Ok(builder),
+        ("", _) => Err(wrong("near_ttl_ms", "is given without near; leave it 0")),
+        (_, 0) => Err(wrong("near_ttl_ms", "is 0; say how long values stay")),
+        (name, ttl) => in_front(builder, name, Duration::from_millis(ttl.into())),
+    }
+}
+
+#[cfg(feature = "table")]
+fn in_front(builder: Builder, name: &str, ttl: Duration) -> Result<Builder, Failure> {
+    Ok(builder.near(name, ttl))
+}
+
+#[cfg(not(feature = "table"))]
+fn in_front(_builder: Builder, _name: &str, _ttl: Duration) -> Result<Builder, Failure> {
+    Err(wrong(
+        "near",
+        "is given, but this library was built without tables",
+    ))
 }
 
 fn wrong(option: &str, why: &str) -> Failure {

@@ -1,5 +1,9 @@
 // Options: what is invalid is refused with a sentence that names it, the rest has its effect.
 
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "check.h"
 
 #define S TAVOLA_MC_STR
@@ -41,6 +45,8 @@ static void invalid_options(void) {
   REFUSED(user, "u", "login");
   REFUSED(tls, 1, "tls_authorities");
   REFUSED(tls_name, "a", "tls");
+  REFUSED(near, "front", "near_ttl_ms");
+  REFUSED(near_ttl_ms, 1, "near_ttl_ms");
   tavola_mc_options options = TAVOLA_MC_INIT(tavola_mc_options);
   options.tls = 1;
   options.tls_authorities = "/nowhere/ca.pem";
@@ -145,10 +151,37 @@ static void protocols(void) {
   tavola_mc_close(all);
 }
 
+// A table as the server, which another table is in front of: what is stored is read from both, and
+// what is removed from neither.
+static void tables(void) {
+  char directory[] = "/tmp/tavola-client-capi-XXXXXX";
+  char behind[64], front[64], list[80];
+  CHECK(mkdtemp(directory) != NULL);
+  snprintf(behind, sizeof behind, "%s/behind", directory);
+  snprintf(front, sizeof front, "%s/front", directory);
+  snprintf(list, sizeof list, "tavola:%s", behind);
+  tavola_mc_options options = TAVOLA_MC_INIT(tavola_mc_options);
+  tavola_mc_client *plain = NULL, *near = NULL;
+  options.near = front;
+  options.near_ttl_ms = 600000;
+  CHECK_IS(OK, tavola_mc_open(list, NULL, &plain));
+  CHECK_IS(OK, tavola_mc_open(list, &options, &near));
+  CHECK_IS(STORED, tavola_mc_set(plain, S("k"), S("first"), NULL));
+  CHECK(has(near, "k", "first"));
+  CHECK_IS(STORED, tavola_mc_set(plain, S("k"), S("later"), NULL));
+  CHECK(has(near, "k", "first") && has(plain, "k", "later"));
+  CHECK_IS(DELETED, tavola_mc_delete(near, S("k"), 0));
+  CHECK(has(near, "k", NULL) && has(plain, "k", NULL));
+  tavola_mc_close(near);
+  tavola_mc_close(plain);
+  CHECK(unlink(behind) == 0 && unlink(front) == 0 && rmdir(directory) == 0);
+}
+
 int main(void) {
   invalid_options();
   placements();
   name_spaces();
   protocols();
+  tables();
   return 0;
 }
