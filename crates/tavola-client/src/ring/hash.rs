@@ -130,7 +130,8 @@ fn murmur2(key: &[u8], seed: u32) -> u32 {
     hash ^ hash >> 15
 }
 
-fn murmur3(key: &[u8], seed: u32) -> u32 {
+/// Returns the MurmurHash3 of 32 bits.
+pub(super) fn murmur3(key: &[u8], seed: u32) -> u32 {
     let scrambled = |k: u32| {
         let k = k.wrapping_mul(0xCC9E_2D51).rotate_left(15);
         k.wrapping_mul(0x1B87_3593)

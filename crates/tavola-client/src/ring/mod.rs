@@ -3,16 +3,19 @@
 //! - `hash`: hashes of keys, as libhashkit has them
 //! - `names`: placements and hashes as options name them
 //! - `points`: rings with points of each server
+//! - `rendezvous`: scores of all servers for each key
 
 mod hash;
 mod names;
 mod points;
+mod rendezvous;
 
 pub use hash::Hash;
 pub use names::PlacementError;
 
 use hash::crc_15;
 use points::Points;
+use rendezvous::Scores;
 use std::fmt;
 
 /// A server, as far as placement is concerned.
@@ -49,6 +52,9 @@ pub enum Placement {
     /// Jump consistent hash, by Lamping and Veach, of the FNV-1a hash of 64 bits. The fewest keys
     /// move when servers are added at the end. Weights have no effect.
     Jump,
+    /// pymemcache's `HashClient`, for keys of the type `str`: each server has a score for a key,
+    /// and the highest counts. Weights and the order of the servers have no effect.
+    Rendezvous,
 }
 
 /// Why there is no ring of some servers.
@@ -115,6 +121,7 @@ enum Distribution {
     One,
     Modula(Hash),
     Jump,
+    Rendezvous(Scores),
     Points {
         hash: KeyHash,
         points: Points,
@@ -168,6 +175,7 @@ impl Ring {
             Distribution::One => 0,
             Distribution::Modula(hash) => hash.of(key) as usize % self.servers,
             Distribution::Jump => jump(key, self.servers),
+            Distribution::Rendezvous(scores) => scores.server_of(key),
             Distribution::Points { hash, points } => points.server_of(match hash {
                 KeyHash::Of(hash) => hash.of(key),
                 KeyHash::Crc32 => crc32fast::hash(key),
@@ -184,6 +192,7 @@ impl Distribution {
         let (hash, points) = match placement {
             Placement::Modula(hash) => return Ok(Self::Modula(hash)),
             Placement::Jump => return Ok(Self::Jump),
+            Placement::Rendezvous => return Ok(Self::Rendezvous(Scores::new(servers))),
             Placement::Fast { points: 0 } => {
                 return Ok(Self::Parts {
                     points: Points::parts(servers),

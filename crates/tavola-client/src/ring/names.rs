@@ -42,7 +42,7 @@ impl fmt::Display for PlacementError {
             false => write!(
                 f,
                 "\"{text}\" is not a placement; write ketama, ketama-spy, consistent[:HASH], \
-                 modula[:HASH], fast[:POINTS] or jump"
+                 modula[:HASH], fast[:POINTS], jump or rendezvous"
             ),
         }
     }
@@ -68,8 +68,8 @@ impl FromStr for Hash {
 impl FromStr for Placement {
     type Err = PlacementError;
 
-    /// Reads `ketama`, `ketama-spy`, `consistent[:HASH]`, `modula[:HASH]`, `fast[:POINTS]` or
-    /// `jump`.
+    /// Reads `ketama`, `ketama-spy`, `consistent[:HASH]`, `modula[:HASH]`, `fast[:POINTS]`, `jump`
+    /// or `rendezvous`.
     fn from_str(text: &str) -> Result<Self, PlacementError> {
         let wrong = || PlacementError {
             text: text.to_string(),
@@ -84,6 +84,7 @@ impl FromStr for Placement {
             ("ketama", None) => Self::Ketama,
             ("ketama-spy", None) => Self::KetamaSpy,
             ("jump", None) => Self::Jump,
+            ("rendezvous", None) => Self::Rendezvous,
             ("consistent", _) => Self::Consistent(hash()?),
             ("modula", _) => Self::Modula(hash()?),
             ("fast", None) => Self::Fast { points: 0 },
@@ -109,6 +110,7 @@ mod tests {
         assert_eq!(read("fast"), Ok(Placement::Fast { points: 0 }));
         assert_eq!(read("fast:150"), Ok(Placement::Fast { points: 150 }));
         assert_eq!(read("jump"), Ok(Placement::Jump));
+        assert_eq!(read("rendezvous"), Ok(Placement::Rendezvous));
         for wrong in ["", "ring", "ketama:md5", "fast:x", "jump:3", "modula:"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
