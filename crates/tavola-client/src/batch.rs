@@ -179,13 +179,25 @@ pub(crate) struct Request<'a> {
     pub key: &'a [u8],
     pub action: Action<'a>,
     pub reply: Reply,
+    /// The server that it goes to, if it is not to be the one that the ring has for the key.
+    pub server: Option<usize>,
+}
+
+/// Whether a get asks for the time that the item has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskTtl {
+    No,
+    /// If the connection speaks the meta commands.
+    IfPossible,
+    /// Without the meta commands the get is refused.
+    Yes,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action<'a> {
     Get {
         with_cas: bool,
-        with_ttl: bool,
+        ttl: AskTtl,
         /// The new expiry time.
         touch: Option<i32>,
     },
@@ -220,7 +232,10 @@ impl Action<'_> {
     pub(crate) fn get(options: GetOptions, touch: Option<i32>) -> Self {
         Self::Get {
             with_cas: options.with_cas,
-            with_ttl: options.with_ttl,
+            ttl: match options.with_ttl {
+                true => AskTtl::Yes,
+                false => AskTtl::No,
+            },
             touch,
         }
     }
@@ -358,7 +373,12 @@ impl<'a> Batch<'a> {
     }
 
     fn push(&mut self, key: &'a [u8], reply: Reply, action: Action<'a>) -> usize {
-        self.requests.push(Request { key, action, reply });
+        self.requests.push(Request {
+            key,
+            action,
+            reply,
+            server: None,
+        });
         self.requests.len() - 1
     }
 }

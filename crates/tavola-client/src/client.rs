@@ -6,11 +6,11 @@ use crate::batch::{
 use crate::control::{self, Question};
 use crate::crawl;
 use crate::error::Error;
-use crate::exec;
 use crate::fleet::Fleet;
 #[cfg(feature = "table")]
 use crate::near;
 use crate::options::{Builder, Settings};
+use crate::replica;
 use crate::ring::{Placement, Ring};
 use crate::server::Server;
 use std::sync::Arc;
@@ -78,6 +78,12 @@ impl Client {
     /// Returns the place in the list of the server that has a key, whether it is up or not.
     pub fn server_of(&self, key: &[u8]) -> usize {
         self.fleet.place_in(&self.fleet.ring, key)
+    }
+
+    /// Returns the places of the servers that have copies of a key, its own first: one more than
+    /// [`Builder::replicas`] says.
+    pub fn copies_of(&self, key: &[u8]) -> Vec<usize> {
+        self.fleet.copies_of(key)
     }
 
     /// Returns why the last call to a server failed; `None` if it has succeeded since.
@@ -287,7 +293,7 @@ impl Client {
         if let Some(near) = &self.fleet.settings.near {
             return near::execute(&self.fleet, near, requests, sink);
         }
-        exec::execute(&self.fleet, requests, sink);
+        replica::execute(&self.fleet, requests, sink);
     }
 
     fn ask_servers<T>(
@@ -349,7 +355,12 @@ impl Client {
 
     fn ask_one(&self, key: &[u8], reply: Reply, action: Action<'_>) -> Slot {
         let mut results = Results::of(1);
-        let requests = [Request { key, action, reply }];
+        let requests = [Request {
+            key,
+            action,
+            reply,
+            server: None,
+        }];
         self.run(&requests, &mut results);
         results.slots.pop().unwrap_or_default()
     }
@@ -369,7 +380,10 @@ impl Client {
         let name = |server: usize| self.fleet.servers[server].name().to_string();
         let why = |server: usize| {
             let error = self.last_error(server);
-            error.unwrap_or_else(|| "the connection was in use or closed".to_string())
+            error.unwrap_or_else(|| match self.fleet.settings.replicas {
+                0 => "the connection was in use or closed".to_string(),
+                _ => "it refused its copy, or the connection was in use or closed".to_string(),
+            })
         };
         match outcome {
             Some(Outcome::Refused(why)) => Err(Error::Refused(why)),

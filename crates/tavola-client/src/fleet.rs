@@ -119,6 +119,13 @@ impl Fleet {
         }
     }
 
+    /// Returns the servers of a key's copies: its own, then the next ones of the list.
+    pub(crate) fn copies_of(&self, key: &[u8]) -> Vec<usize> {
+        let (own, count) = (self.place_in(&self.ring, key), self.servers.len());
+        let copies = 0..=self.settings.replicas;
+        copies.map(|step| (own + step) % count).collect()
+    }
+
     pub(crate) fn note_failure(&self, server: usize, broken: &Broken, began: Instant) {
         let site = &self.local().sites[server];
         site.failures.note_failure(broken, began, &self.settings);

@@ -39,6 +39,7 @@
 //! | `client` | the client and its calls |
 //! | `fleet` | what its handles share |
 //! | `exec`, `control`, `crawl` | the execution of batches; calls about servers; their keys |
+//! | `replica` | copies of keys on further servers |
 //! | `pool`, `held` | for each server: its connections, and requests that need no answer |
 //! | `failure`, `spin` | the same: whether it is down, and whether asking it often pays |
 //! | `conn` | one connection |
@@ -63,6 +64,7 @@ mod held;
 mod near;
 mod options;
 mod pool;
+mod replica;
 mod ring;
 mod server;
 mod spin;

@@ -21,11 +21,11 @@
 //! - **NEAR-4** Misses and failures are not kept. For a moment they let all askers ask the server
 //!   themselves, so that they do not wait for each other in a row.
 
-use crate::batch::{Action, Outcome, Reply, Request, Sink};
+use crate::batch::{Action, AskTtl, Outcome, Reply, Request, Sink};
 use crate::error::BuildError;
-use crate::exec;
 use crate::fleet::Fleet;
 use crate::options::Settings;
+use crate::replica;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -131,14 +131,14 @@ enum TableAnswer {
     Pending(Pending),
 }
 
-/// Executes requests as [`exec::execute`] does, through the table.
+/// Executes requests as [`replica::execute`] does, through the table.
 pub(crate) fn execute(fleet: &Fleet, near: &Near, requests: &[Request<'_>], sink: &mut dyn Sink) {
     let is_plain = |request: &Request<'_>| match request.action {
         Action::Get {
             with_cas,
-            with_ttl,
+            ttl,
             touch,
-        } => !with_cas && !with_ttl && touch.is_none(),
+        } => !with_cas && ttl == AskTtl::No && touch.is_none(),
         _ => false,
     };
     if near.is_on() && requests.iter().all(is_plain) {
@@ -158,7 +158,7 @@ pub(crate) fn execute(fleet: &Fleet, near: &Near, requests: &[Request<'_>], sink
         is_open,
         sink,
     };
-    exec::execute(fleet, &loud, &mut removing);
+    replica::execute(fleet, &loud, &mut removing);
 }
 
 /// The key as its server and the table have it.
@@ -275,7 +275,7 @@ fn fetch(fleet: &Fleet, requests: &[Request<'_>], asked: Vec<Asked>, sink: &mut 
         return;
     }
     let some: Vec<Request<'_>> = asked.iter().map(|one| requests[one.index]).collect();
-    exec::execute(fleet, &some, &mut Filling { asked, sink });
+    replica::execute(fleet, &some, &mut Filling { asked, sink });
 }
 
 /// Puts values into the table before they are reported.

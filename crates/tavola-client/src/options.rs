@@ -82,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) on_down: OnDown,
     pub(crate) protocol: Protocol,
     pub(crate) login: Option<Login>,
+    pub(crate) replicas: usize,
+    pub(crate) is_read_any: bool,
     pub(crate) most_connections: usize,
     pub(crate) max_value: usize,
     #[cfg(feature = "table")]
@@ -132,6 +134,8 @@ impl Default for Builder {
                 on_down: OnDown::Fail,
                 protocol: Protocol::Auto,
                 login: None,
+                replicas: 0,
+                is_read_any: false,
                 most_connections: 64,
                 max_value: 128 << 20,
                 #[cfg(feature = "table")]
@@ -240,6 +244,41 @@ impl Builder {
         self
     }
 
+    /// Keeps so many further copies of each key, on the servers that follow the key's own in the
+    /// list, as `NUMBER_OF_REPLICAS` of libmemcached does. 0 unless given.
+    ///
+    /// - A get asks the key's server, and the next copy if the key is missing there or the server
+    ///   fails. It is a miss only if all copies miss it. What is found on a later copy is added to
+    ///   those that missed it, with its flags and the time it has left; this needs servers with
+    ///   the meta commands.
+    /// - A set, a delete and a touch go to all copies. A delete goes to them a second time, because
+    ///   a get may repair a copy meanwhile.
+    /// - Any other write is decided by the key's server alone. The value of an add or a replace is
+    ///   then stored on the other copies. After cas, append, prepend and counters the other copies
+    ///   are removed, because only the key's server has the new value.
+    /// - A get of a unique number asks the key's server alone, as the number is that server's.
+    ///
+    /// A write that some copies carried out and others did not is [`Outcome::Unknown`]: a later
+    /// get may find the older value. [`Outcome::Unsent`] is reported only if no copy was changed.
+    /// All writes wait for their answer, also with [`Reply::None`](crate::Reply::None). Each step
+    /// may take the `io_timeout`.
+    ///
+    /// [`Outcome::Unknown`]: crate::Outcome::Unknown
+    /// [`Outcome::Unsent`]: crate::Outcome::Unsent
+    #[must_use]
+    pub fn replicas(mut self, further: usize) -> Self {
+        self.settings.replicas = further;
+        self
+    }
+
+    /// Chooses whether a get asks the copies of a key in random order, as
+    /// `RANDOMIZE_REPLICA_READ` of libmemcached does. Not unless given: the key's server is first.
+    #[must_use]
+    pub fn read_any(mut self, is_any: bool) -> Self {
+        self.settings.is_read_any = is_any;
+        self
+    }
+
     /// Chooses the protocol: [`Protocol::Auto`] unless given.
     #[must_use]
     pub fn protocol(mut self, protocol: Protocol) -> Self {
@@ -318,7 +357,7 @@ impl Builder {
             return Err(error.into());
         }
         let ring = Ring::new(&nodes(&self.servers), self.placement)?;
-        self.settings.check()?;
+        self.settings.check(self.servers.len())?;
         let settings = self.settings;
         #[cfg(feature = "table")]
         let settings = match &self.near {
@@ -333,7 +372,7 @@ impl Builder {
 }
 
 impl Settings {
-    fn check(&self) -> Result<(), BuildError> {
+    fn check(&self, servers: usize) -> Result<(), BuildError> {
         let wrong = |name, why| Err(BuildError::Option { name, why });
         if self.namespace.len() >= tavola_proto::KEY_BYTES {
             return wrong(
@@ -362,6 +401,18 @@ impl Settings {
         }
         if self.most_connections == 0 {
             return wrong("pool", "a client needs at least 1 connection");
+        }
+        if self.replicas >= servers {
+            return wrong(
+                "replicas",
+                "there are not so many other servers; give at most one less than there are servers",
+            );
+        }
+        if self.replicas > 0 && self.on_down != OnDown::Fail {
+            return wrong(
+                "on_down",
+                "with replicas, gets use the other copies anyway; leave on_down out",
+            );
         }
         match (&self.login, self.protocol) {
             (Some(Login::Text { .. }), Protocol::Binary) => wrong(
@@ -400,6 +451,14 @@ mod tests {
             ("retry", one().retry(Duration::MAX)),
             ("max_failures", one().max_failures(0)),
             ("pool", one().pool(0)),
+            ("replicas", one().replicas(1)),
+            ("replicas", one().server("b", 1.0).replicas(2)),
+            (
+                "on_down",
+                { one().server("b", 1.0) }
+                    .replicas(1)
+                    .on_down(OnDown::Eject),
+            ),
             (
                 "text_auth",
                 one().text_auth("u", "p").protocol(Protocol::Binary),

@@ -27,6 +27,7 @@ Examples:
   tavola mc get user:1 --servers 10.0.0.1,10.0.0.2
   tavola mc set user:1 '{}' --ttl 30m --servers unix:/run/memcached.sock
   export MEMCACHED_SERVERS=10.0.0.1,10.0.0.2     then --servers can be left out
+  tavola mc set user:1 '{}' --replicas 1         and a copy on the next server
   tavola mc stat
   tavola mc dump --values > cache.jsonl
   tavola mc load cache.jsonl --servers 10.0.1.1,10.0.1.2,10.0.1.3

@@ -51,6 +51,25 @@ impl Fleet {
 }
 
 #[test]
+fn copies_are_kept_on_the_next_servers_and_outlive_one() {
+    let mut fleet = Fleet::of(&["a", "b", "c"]);
+    let mut set = vec!["set", "k", "one", "--replicas", "1"];
+    fleet.mc(&set).ok();
+    let has = |table: &str| fleet.shell.run(&["get", table, "k"]).code == 0;
+    let tables = ["a", "b", "c"].map(has);
+    assert_eq!(tables.iter().filter(|has| **has).count(), 2, "{tables:?}");
+    // The own server comes before the copy, in a circle.
+    let own = (0..3).find(|at| tables[*at] && tables[(at + 1) % 3]);
+    fleet.seats.remove(own.expect("neighbors"));
+    fleet.mc(&["get", "k"]).error();
+    assert_eq!(fleet.mc(&["get", "k", "--replicas", "1"]).ok(), b"one");
+    fleet.mc(&["del", "k", "--replicas", "1"]).error();
+    set[4] = "3";
+    let refused = fleet.mc(&set).error();
+    assert!(refused.contains("replicas"), "{refused}");
+}
+
+#[test]
 fn keys_are_stored_read_counted_and_removed() {
     let fleet = Fleet::of(&["a", "b"]);
     fleet

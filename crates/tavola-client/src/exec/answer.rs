@@ -9,7 +9,7 @@
 
 use super::ask::wire_opaque;
 use super::names::Names;
-use crate::batch::{Action, Outcome, Request, Verb};
+use crate::batch::{Action, AskTtl, Outcome, Request, Verb};
 use crate::conn::{Broken, shown};
 use std::collections::VecDeque;
 use tavola_proto::binary;
@@ -246,12 +246,15 @@ fn find_in_item(item: &ItemAnswer<'_>, action: &Action<'_>) -> Option<Finding> {
     let outcome = match (action, item.status, item.value.is_some()) {
         (
             Action::Get {
-                with_cas, with_ttl, ..
+                with_cas,
+                ttl: asked_ttl,
+                ..
             },
             Status::Done,
             true,
         ) => {
-            let is_whole = *with_cas == facts.cas.is_some() && *with_ttl == facts.ttl.is_some();
+            let is_whole = *with_cas == facts.cas.is_some()
+                && (*asked_ttl != AskTtl::No) == facts.ttl.is_some();
             is_whole.then_some(())?;
             return Some(Finding::Value {
                 flags: facts.client_flags?,

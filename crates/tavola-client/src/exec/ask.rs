@@ -1,7 +1,7 @@
 //! Requests of a batch as the bytes of a protocol.
 
 use super::names::Names;
-use crate::batch::{Action, Initial, Request, Verb};
+use crate::batch::{Action, AskTtl, Initial, Request, Verb};
 use crate::conn::{Conn, Speaks};
 use tavola_proto::binary::{self, Command};
 use tavola_proto::meta::ask::{self as meta, Flag, Flags};
@@ -152,7 +152,7 @@ fn write_meta(
 fn get_flags(action: &Action<'_>, is_word: bool, is_quiet: bool) -> Flags<'static> {
     let is_asked = |flag| match (action, flag) {
         (Action::Get { with_cas, .. }, Flag::ReturnCas) => *with_cas,
-        (Action::Get { with_ttl, .. }, Flag::ReturnTtl) => *with_ttl,
+        (Action::Get { ttl, .. }, Flag::ReturnTtl) => *ttl != AskTtl::No,
         (_, Flag::ReturnKey) => is_word,
         (_, Flag::Quiet) => is_quiet,
         _ => false,
@@ -181,7 +181,9 @@ fn write_text(
     noreply: bool,
 ) -> Result<(), Refused> {
     match request.action {
-        Action::Get { with_ttl: true, .. } => return Err(NO_TTL),
+        Action::Get {
+            ttl: AskTtl::Yes, ..
+        } => return Err(NO_TTL),
         Action::Get {
             with_cas,
             touch: None,
@@ -255,7 +257,9 @@ fn write_binary(
     form: Form,
 ) -> Result<(), Refused> {
     let command = match request.action {
-        Action::Get { with_ttl: true, .. } => return Err(NO_TTL),
+        Action::Get {
+            ttl: AskTtl::Yes, ..
+        } => return Err(NO_TTL),
         Action::Get { touch, .. } => Command::Get(binary::Get {
             key,
             with_key: true,

@@ -31,9 +31,13 @@ impl Router {
 
     pub(super) fn route(&mut self, call: &Call<'_, '_>, index: usize) -> Route {
         let (fleet, key) = (call.fleet, call.requests[index].key);
-        let server = fleet.place_in(&fleet.ring, key);
+        let given = call.requests[index].server;
+        let server = given.unwrap_or_else(|| fleet.place_in(&fleet.ring, key));
         if self.is_up(call, server) {
             return Route::To(server);
+        }
+        if given.is_some() {
+            return Route::Down(server);
         }
         match fleet.settings.on_down {
             OnDown::Fail => Route::Down(server),

@@ -8,6 +8,7 @@ mod lists;
 #[cfg(feature = "table")]
 mod near;
 mod process;
+mod replicas;
 mod servers;
 #[cfg(feature = "table")]
 mod tables;

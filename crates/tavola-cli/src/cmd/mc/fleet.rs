@@ -41,7 +41,7 @@ pub struct LinkArgs {
         default_value = "ketama",
         value_parser = parse_placement,
         help = "How keys are placed: ketama, ketama-spy, consistent[:HASH], modula[:HASH], \
-                fast[:POINTS] or jump. HASH is one of libmemcached's, such as md5 or crc"
+                fast[:POINTS], jump or rendezvous. HASH is one of libmemcached's: md5, crc, ..."
     )]
     placement: Placement,
     /// Put these bytes before every key
@@ -64,6 +64,12 @@ pub struct LinkArgs {
     /// What to do with gets if a server is down: fail, or next to ask the next server
     #[arg(long, value_name = "WHAT", default_value = "fail", value_parser = parse_on_down)]
     on_down: OnDown,
+    /// Keep so many further copies of each key, on the servers that follow in the list
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    replicas: usize,
+    /// Let gets ask the copies of a key in random order
+    #[arg(long, requires = "replicas")]
+    read_any: bool,
     /// The protocol: auto, meta, text or binary
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_protocol)]
     protocol: Protocol,
@@ -178,6 +184,10 @@ impl FleetArgs {
 impl LinkArgs {
     /// Returns a client of these servers.
     pub fn client(&self, servers: Servers) -> Result<Client, CliError> {
+        self.client_with_replicas(servers, self.replicas)
+    }
+
+    fn client_with_replicas(&self, servers: Servers, replicas: usize) -> Result<Client, CliError> {
         let builder = Client::builder()
             .servers(servers.0)
             .placement(self.placement)
@@ -186,6 +196,8 @@ impl LinkArgs {
             .io_timeout(self.timeout)
             .connect_timeout(self.connect_timeout)
             .on_down(self.on_down)
+            .replicas(replicas)
+            .read_any(self.read_any)
             .protocol(self.protocol);
         let builder = self.with_tls(self.with_login(builder)?)?;
         builder.build().map_err(failure)
@@ -193,7 +205,7 @@ impl LinkArgs {
 
     /// Returns a client of each server alone: what is on it, wherever its key belongs.
     pub fn clients(&self, servers: Servers) -> Result<Vec<Client>, CliError> {
-        let one = |server| self.client(Servers(vec![server]));
+        let one = |server| self.client_with_replicas(Servers(vec![server]), 0);
         servers.0.into_iter().map(one).collect()
     }
 
