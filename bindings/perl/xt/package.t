@@ -14,7 +14,7 @@ like($said, qr/works from cpanm|cpanm is not installed/, 'and by cpanm');
 my ($archive) = glob "$out/Tavola-*.tar.gz";
 ok($archive, 'there is an archive');
 my @files = split /\n/, qx{tar -tzf "$archive"};
-ok((grep { m{/vendor/libtavola\.a\z} } @files), 'with the library');
+is(scalar(grep { m{/vendor/libtavola(?:_client)?\.a\z} } @files), 2, 'with the libraries');
 ok((grep { m{/META\.json\z} } @files), 'and its description');
 ok(!(grep { /\.o\z|blib/ } @files), 'and no leftovers of a build');
 

@@ -12,7 +12,9 @@ use File::Temp ();
 use POSIX ();
 use Test::More ();
 
-our @EXPORT = qw(in_child child_says dies error_of reap rss_kib table);
+our @EXPORT = qw(
+    child_says dies error_of has_client in_child memcached reap rss_kib stop_memcached table
+);
 
 my ($dir, $owner);
 
@@ -24,10 +26,16 @@ BEGIN {
     $owner = $$;
 }
 
+# The folder belongs to the thread that made it: the end of another one must not remove it.
+sub File::Temp::Dir::CLONE_SKIP { return 1 }
+
+my %servers;
+
 # Removes the folder before global destruction, when File::Temp still can.
 END {
     if ($$ == $owner) {
         local $?;
+        stop_memcached(keys %servers);
         undef $dir;
     }
 }
@@ -92,6 +100,46 @@ sub dies {
             Test::More::isa_ok($error, "Tavola::Error::$class");
             Test::More::like("$error", $words, 'says why');
         });
+}
+
+# Starts memcached on a Unix socket with a name in the folder of the test. Returns the path of the
+# socket, or nothing if memcached is not installed.
+sub memcached {
+    my ($name, @options) = @_;
+    my ($program) = grep { -x } map { "$_/memcached" } split /:/, $ENV{PATH};
+    return if !$program;
+    my $path = "$ENV{TAVOLA_DIR}/$name.sock";
+    my $pid = in_child(sub { exec $program, '-s', $path, '-u', 'root', @options or die $! });
+    $servers{$path} = $pid;
+    for (1 .. 6000) {
+        last if -S $path;
+        select undef, undef, undef, 0.01;
+    }
+    return $path;
+}
+
+# Returns the number of the process of a server of `memcached`.
+sub pid_of { return $servers{ $_[0] } }
+
+# Stops servers of `memcached`, by the paths of their sockets.
+sub stop_memcached {
+    for my $path (@_) {
+        my $pid = delete $servers{$path} or next;
+        kill CONT => $pid;
+        kill TERM => $pid;
+        waitpid $pid, 0;
+        unlink $path;
+    }
+    return;
+}
+
+# Returns whether the client of memcached servers was built.
+sub has_client {
+    require Tavola::Memcached;
+    my $error = error_of(sub { Tavola::Memcached::Fleet::_load() });
+    return 1 if !defined $error;
+    die $error if $error !~ /was not built/;
+    return 0;
 }
 
 # Returns the resident size of this process.
