@@ -46,6 +46,10 @@ pub enum CasOutcome {
     Missing,
 }
 
+/// What can be the reason if the last call to a server did not fail.
+const WITHOUT_REASON: &str = "the connection was in use or closed, a proxy lost its server, or one \
+                              of several copies was refused";
+
 /// A name and a value of [`Client::stats`].
 pub type Stat = [Vec<u8>; 2];
 
@@ -380,10 +384,7 @@ impl Client {
         let name = |server: usize| self.fleet.servers[server].name().to_string();
         let why = |server: usize| {
             let error = self.last_error(server);
-            error.unwrap_or_else(|| match self.fleet.settings.replicas {
-                0 => "the connection was in use or closed".to_string(),
-                _ => "it refused its copy, or the connection was in use or closed".to_string(),
-            })
+            error.unwrap_or_else(|| WITHOUT_REASON.to_string())
         };
         match outcome {
             Some(Outcome::Refused(why)) => Err(Error::Refused(why)),

@@ -38,7 +38,12 @@ impl Greeting {
     }
 
     /// Appends the request.
-    pub(super) fn write(self, out: &mut Vec<u8>, settings: &Settings) -> Result<(), Error> {
+    pub(super) fn write(
+        self,
+        out: &mut Vec<u8>,
+        settings: &Settings,
+        protocol: Protocol,
+    ) -> Result<(), Error> {
         match (self, &settings.login) {
             (Self::Password, Some(login)) => {
                 let (user, password) = login.parts();
@@ -53,7 +58,7 @@ impl Greeting {
                 };
                 binary::ask::request(out, OPAQUE, &command, false)
             }
-            _ => match settings.protocol {
+            _ => match protocol {
                 Protocol::Binary => binary::ask::request(out, OPAQUE, &Command::Noop, false),
                 Protocol::Text => {
                     out.extend_from_slice(text::ask::VERSION);
@@ -73,14 +78,14 @@ impl Greeting {
             (Self::Probe, Cause::Ended) => broken.and(
                 "at the first request: if it asks for a user and a password, give them by \
                  text_auth or sasl; if it is a proxy that has no meta commands, choose the \
-                 protocol Text",
+                 protocol Auto or Text",
             ),
             _ => broken,
         }
     }
 
     /// Judges the answer.
-    pub(super) fn read(self, answer: &Answer<'_>, settings: &Settings) -> Result<Greeted, Broken> {
+    pub(super) fn read(self, answer: &Answer<'_>, protocol: Protocol) -> Result<Greeted, Broken> {
         let greeted = match (self, answer) {
             (Self::Password, Answer::Text(text::Answer::Stored)) => Greeted::Next(Self::Probe),
             (Self::Sasl, Answer::Binary(answer)) if is_done(answer) => Greeted::Next(Self::Probe),
@@ -93,20 +98,14 @@ impl Greeting {
             (Self::Probe, Answer::Binary(answer)) if is_done(answer) => {
                 Greeted::Ready(Speaks::Binary)
             }
-            (Self::Probe, Answer::Meta(meta::Answer::Noop))
-                if settings.protocol != Protocol::Text =>
-            {
+            (Self::Probe, Answer::Meta(meta::Answer::Noop)) if protocol != Protocol::Text => {
                 Greeted::Ready(Speaks::Meta)
             }
-            (Self::Probe, Answer::Text(text::Answer::Version(_)))
-                if settings.protocol == Protocol::Text =>
-            {
+            (Self::Probe, Answer::Text(text::Answer::Version(_))) if protocol == Protocol::Text => {
                 Greeted::Ready(Speaks::Text)
             }
             // A server that does not know the meta commands.
-            (Self::Probe, Answer::Text(text::Answer::Error(b"")))
-                if settings.protocol == Protocol::Auto =>
-            {
+            (Self::Probe, Answer::Text(text::Answer::Error(b""))) if protocol == Protocol::Auto => {
                 Greeted::Ready(Speaks::Text)
             }
             (Self::Probe, Answer::Text(text::Answer::ClientError(why)))

@@ -2,7 +2,7 @@
 //! server that is down is left alone until the server answers.
 
 use super::auth::{Greeted, Greeting};
-use super::broken::Broken;
+use super::broken::{Broken, Cause};
 use super::stream::{Address, Stream, addresses};
 use super::{Conn, Wait, wait_for};
 use crate::options::{Protocol as Chosen, Settings};
@@ -16,10 +16,21 @@ use tavola_proto::{AnswerHead, AnswerLimits, Protocol};
 /// A connection in the making.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    /// Addresses not tried yet, the next one last.
-    addresses: Vec<Address>,
+    target: Target,
     state: OpeningState,
     pub(crate) began: Instant,
+}
+
+/// Where a connection goes, and how it begins.
+#[derive(Debug)]
+struct Target {
+    /// Addresses not tried yet, the next one last.
+    addresses: Vec<Address>,
+    /// The address in use.
+    current: Option<Address>,
+    /// The protocol that is asked for: text if it is found out, and a server ended the connection
+    /// when it was asked for the meta commands, as proxies do.
+    protocol: Chosen,
 }
 
 /// How far a connection in the making has come.
@@ -50,16 +61,17 @@ impl Opening {
             let stream = Stream::of_table(site.connect(settings.max_value)?);
             let conn = Conn::new(stream, limits(settings), Protocol::Text);
             return Ok(Self {
-                addresses: Vec::new(),
+                target: Target::of(Vec::new(), settings),
                 state: OpeningState::Table(Box::new(conn)),
                 began: Instant::now(),
             });
         }
         let mut addresses = addresses(server)?;
         addresses.reverse();
-        let state = OpeningState::next(&mut addresses, server, settings)?;
+        let mut target = Target::of(addresses, settings);
+        let state = target.connect(server, settings)?;
         Ok(Self {
-            addresses,
+            target,
             state,
             began: Instant::now(),
         })
@@ -79,24 +91,25 @@ impl Opening {
                         return Ok(Progress::Waiting(self));
                     }
                     let finished = stream.finish_connect(settings);
-                    finished.and_then(|()| OpeningState::greet(stream, settings))
+                    finished.and_then(|()| self.target.greet(stream, settings))
                 }
                 #[cfg(feature = "table")]
                 OpeningState::Table(conn) => return Ok(Progress::Ready(conn)),
                 OpeningState::Greeting { conn, greeting } => {
-                    match greet_on(conn, greeting, settings)? {
-                        Next::Ready(conn) => return Ok(Progress::Ready(conn)),
-                        Next::Waiting(conn, greeting) => {
+                    match greet_on(conn, greeting, settings, self.target.protocol) {
+                        Ok(Next::Ready(conn)) => return Ok(Progress::Ready(conn)),
+                        Ok(Next::Waiting(conn, greeting)) => {
                             self.state = OpeningState::Greeting { conn, greeting };
                             return Ok(Progress::Waiting(self));
                         }
+                        Err(broken) => self.target.greet_by_text(broken, server, settings),
                     }
                 }
             };
             self.state = match step {
                 Ok(state) => state,
-                Err(broken) if self.addresses.is_empty() => return Err(broken),
-                Err(_) => OpeningState::next(&mut self.addresses, server, settings)?,
+                Err(broken) if self.target.addresses.is_empty() => return Err(broken),
+                Err(_) => self.target.connect(server, settings)?,
             };
         }
     }
@@ -136,33 +149,61 @@ impl Opening {
     }
 }
 
-impl OpeningState {
+impl Target {
+    fn of(addresses: Vec<Address>, settings: &Settings) -> Self {
+        Self {
+            addresses,
+            current: None,
+            protocol: settings.protocol,
+        }
+    }
+
     /// Connects to the first of the addresses that does not refuse at once.
-    fn next(
-        addresses: &mut Vec<Address>,
-        server: &Server,
-        settings: &Settings,
-    ) -> Result<Self, Broken> {
+    fn connect(&mut self, server: &Server, settings: &Settings) -> Result<OpeningState, Broken> {
         let mut last = Broken::silent("its name has no address");
-        while let Some(address) = addresses.pop() {
+        while let Some(address) = self.addresses.pop() {
             match Stream::connect(&address, server, settings) {
-                Ok((stream, true)) => return Self::greet(stream, settings),
-                Ok((stream, false)) => return Ok(Self::Connecting(stream)),
+                Ok((stream, is_connected)) => {
+                    self.current = Some(address);
+                    return match is_connected {
+                        true => self.greet(stream, settings),
+                        false => Ok(OpeningState::Connecting(stream)),
+                    };
+                }
                 Err(broken) => last = broken,
             }
         }
         Err(last)
     }
 
-    fn greet(stream: Stream, settings: &Settings) -> Result<Self, Broken> {
-        let protocol = match settings.protocol {
+    fn greet(&self, stream: Stream, settings: &Settings) -> Result<OpeningState, Broken> {
+        let form = match self.protocol {
             Chosen::Binary => Protocol::Binary,
             _ => Protocol::Text,
         };
-        let mut conn = Box::new(Conn::new(stream, limits(settings), protocol));
+        let mut conn = Box::new(Conn::new(stream, limits(settings), form));
         let greeting = Greeting::first(settings);
-        greeting.write(&mut conn.output, settings)?;
-        Ok(Self::Greeting { conn, greeting })
+        greeting.write(&mut conn.output, settings, self.protocol)?;
+        Ok(OpeningState::Greeting { conn, greeting })
+    }
+
+    /// Connects once more, if the server ended the connection when it was asked for the meta
+    /// commands and the protocol is to be found out.
+    fn greet_by_text(
+        &mut self,
+        broken: Broken,
+        server: &Server,
+        settings: &Settings,
+    ) -> Result<OpeningState, Broken> {
+        let is_open = self.protocol == Chosen::Auto && broken.cause == Cause::Ended;
+        let Some(address) = self.current.clone().filter(|_| is_open) else {
+            // The other addresses are the same server's.
+            self.addresses.clear();
+            return Err(broken);
+        };
+        self.protocol = Chosen::Text;
+        self.addresses.push(address);
+        self.connect(server, settings)
     }
 }
 
@@ -183,6 +224,7 @@ fn greet_on(
     mut conn: Box<Conn>,
     mut greeting: Greeting,
     settings: &Settings,
+    protocol: Chosen,
 ) -> Result<Next, Broken> {
     loop {
         conn.send()?;
@@ -193,7 +235,7 @@ fn greet_on(
                 used,
                 value_bytes: None,
                 ..
-            } => Some((greeting.read(&answer, settings)?, used)),
+            } => Some((greeting.read(&answer, protocol)?, used)),
             AnswerHead::Head { answer, .. } => {
                 let answer = super::shown(&answer);
                 return Err(Broken::unexpected(format!("it answered by {answer}")));
@@ -219,7 +261,7 @@ fn greet_on(
             }
             Greeted::Next(next) => {
                 greeting = next;
-                greeting.write(&mut conn.output, settings)?;
+                greeting.write(&mut conn.output, settings, protocol)?;
             }
         }
     }

@@ -68,6 +68,7 @@ pub(super) enum Finding {
 
 /// Finds out what an answer means for the requests that wait.
 pub(super) struct Judge<'j, 'b> {
+    pub(super) server: usize,
     pub(super) waiting: &'j VecDeque<Waiting>,
     pub(super) requests: &'j [Request<'b>],
     pub(super) names: &'j Names<'j>,
@@ -83,7 +84,7 @@ impl<'b> Judge<'_, 'b> {
                 text::Answer::Error(_)
                 | text::Answer::ClientError(_)
                 | text::Answer::ServerError(_),
-            ) => self.refusal(answer),
+            ) => self.refusal(answer, is_meta),
             Answer::Text(answer) if !is_meta => self.judge_text(answer),
             _ => None,
         };
@@ -111,7 +112,7 @@ impl<'b> Judge<'_, 'b> {
 
     /// A line that says what is wrong, and not with which request. It is that of the first, if that
     /// must be answered; else it may be about a quiet or silent one.
-    fn refusal(&self, answer: &Answer<'_>) -> Option<Verdict> {
+    fn refusal(&self, answer: &Answer<'_>, is_meta: bool) -> Option<Verdict> {
         let is_loud = self.waiting.front()?.kind == ReplyKind::Loud;
         let (word, why) = match answer {
             Answer::Text(text::Answer::Error(why)) => ("ERROR", why),
@@ -120,7 +121,13 @@ impl<'b> Judge<'_, 'b> {
             _ => return None,
         };
         let text = format!("{word} {}", String::from_utf8_lossy(why));
-        let finding = Finding::Outcome(Outcome::Refused(text.trim_end().to_string()));
+        let is_lost = !is_meta && word == "SERVER_ERROR" && !is_own_error(why);
+        let outcome = match self.request(0) {
+            // A proxy lost its server: the request may have been carried out.
+            Some(request) if is_lost && !request.is_read() => Outcome::Unknown(self.server),
+            _ => Outcome::Refused(text.trim_end().to_string()),
+        };
+        let finding = Finding::Outcome(outcome);
         is_loud.then_some(Verdict { place: 0, finding })
     }
 
@@ -239,6 +246,12 @@ impl<'b> Judge<'_, 'b> {
         }
         Some(Verdict { place, finding })
     }
+}
+
+/// Whether a server error is one by which memcached itself says that nothing was stored.
+fn is_own_error(why: &[u8]) -> bool {
+    let own: [&[u8]; 3] = [b"out of memory", b"object too large", b"temporary failure"];
+    own.iter().any(|begin| why.starts_with(begin))
 }
 
 fn find_in_item(item: &ItemAnswer<'_>, action: &Action<'_>) -> Option<Finding> {

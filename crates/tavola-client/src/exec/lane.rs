@@ -238,6 +238,7 @@ impl<'p> Lane<'p> {
         call: &Call<'_, '_>,
     ) -> Result<Option<(usize, ReceivedAnswer)>, Broken> {
         let judge = Judge {
+            server: self.server,
             waiting: &self.waiting,
             requests: call.requests,
             names: &call.names,

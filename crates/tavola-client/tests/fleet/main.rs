@@ -8,6 +8,7 @@ mod lists;
 #[cfg(feature = "table")]
 mod near;
 mod process;
+mod proxy;
 mod replicas;
 mod servers;
 #[cfg(feature = "table")]
