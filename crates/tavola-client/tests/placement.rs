@@ -31,6 +31,12 @@ fn servers(set: &str) -> Vec<Node> {
         ],
         "one" => numbered(&[1.0]),
         "thirds2" => numbered(&[3.0, 7.0]),
+        // Paths of Unix sockets, which have no port.
+        "sockets3" => vec![
+            node("/tmp/mc-1.sock", 0, 1.0),
+            node("/tmp/mc-2.sock", 0, 2.0),
+            node("/tmp/mc-3.sock", 0, 1.5),
+        ],
         other => panic!("no servers {other}"),
     }
 }
@@ -77,5 +83,5 @@ fn keys_are_where_the_originals_place_them() {
         assert!(placed == digits, "{name}, {set}");
         count += 1;
     }
-    assert_eq!(count, 85);
+    assert_eq!(count, 86);
 }

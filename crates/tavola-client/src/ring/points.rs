@@ -87,7 +87,10 @@ impl Points {
             let mut server = crc32fast::Hasher::new();
             server.update(node.host.as_bytes());
             server.update(b"\0");
-            server.update(node.port.to_string().as_bytes());
+            // A Unix socket has no port, and nothing stands for it.
+            if node.port != 0 {
+                server.update(node.port.to_string().as_bytes());
+            }
             let mut at = 0_u32;
             for _ in 0..count {
                 let mut next = server.clone();
