@@ -21,6 +21,9 @@
 //! - **NEAR-4** Misses and failures are not kept. For a moment they let all askers ask the server
 //!   themselves, so that they do not wait for each other in a row.
 
+#[cfg(test)]
+mod stale;
+
 use crate::batch::{Action, AskTtl, Outcome, Reply, Request, Sink};
 use crate::error::BuildError;
 use crate::fleet::Fleet;
@@ -275,13 +278,25 @@ fn fetch(fleet: &Fleet, requests: &[Request<'_>], asked: Vec<Asked>, sink: &mut 
         return;
     }
     let some: Vec<Request<'_>> = asked.iter().map(|one| requests[one.index]).collect();
-    replica::execute(fleet, &some, &mut Filling { asked, sink });
+    let mut filling = Filling {
+        asked,
+        sink,
+        #[cfg(test)]
+        fleet,
+        #[cfg(test)]
+        requests,
+    };
+    replica::execute(fleet, &some, &mut filling);
 }
 
 /// Puts values into the table before they are reported.
 struct Filling<'f> {
     asked: Vec<Asked>,
     sink: &'f mut dyn Sink,
+    #[cfg(test)]
+    fleet: &'f Fleet,
+    #[cfg(test)]
+    requests: &'f [Request<'f>],
 }
 
 impl Sink for Filling<'_> {
@@ -302,6 +317,8 @@ impl Sink for Filling<'_> {
         } = &mut self.asked[index];
         match (lease.take(), &outcome) {
             (Some(lease), Outcome::Hit { flags, .. }) => {
+                #[cfg(test)]
+                let lease = stale::exchange(self.fleet, self.requests[*index].key, lease);
                 // What the table cannot store is returned anyway.
                 let _ = lease.fill_with(&*value, *flags, &Tags::NONE);
                 deliver(self.sink, *index, value, *flags);
