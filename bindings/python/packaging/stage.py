@@ -1,5 +1,5 @@
-"""Puts everything that the source archive holds into one folder: the binding, the crate `tavola`
-with a manifest of its own, and the sources of all crates that they need.
+"""Puts everything that the source archive holds into one folder: the binding, the crates of this
+project that it uses with manifests of their own, and the sources of all other crates.
 
 Usage: stage.py FOLDER
 """
@@ -12,6 +12,8 @@ import sys
 
 BINDING = pathlib.Path(__file__).resolve().parents[1]
 ROOT = BINDING.parents[1]
+#: The crates of this project that the binding uses; they lie side by side.
+CRATES = ("tavola", "tavola-client", "tavola-proto", "tavola-server")
 #: What the binding does not use: optional parts of the crate `tavola`, and its tests.
 DROPPED_DEPENDENCIES = ("serde", "serde_json", "shuttle")
 DROPPED_FEATURES = ("serde", "shuttle")
@@ -24,9 +26,9 @@ def workspace_values():
     return dict(re.findall(r"^([\w-]+) = (.*)$", section, re.M))
 
 
-def crate_manifest():
-    """Return a manifest of the crate `tavola` that needs no workspace."""
-    text = (ROOT / "crates/tavola/Cargo.toml").read_text()
+def crate_manifest(name):
+    """Return a manifest of a crate that needs no workspace."""
+    text = (ROOT / "crates" / name / "Cargo.toml").read_text()
     for word, value in workspace_values().items():
         text = re.sub(rf"^{word}\.workspace = true$", f"{word} = {value}", text, flags=re.M)
     text = re.sub(r"\[(dev-dependencies|lints|package\.metadata[^\]]*)\]\n.*?(?=\n\[|\Z)", "",
@@ -36,8 +38,8 @@ def crate_manifest():
     for word in DROPPED_FEATURES:
         text = re.sub(rf"^#.*\n{word} = \[.*\n", "", text, flags=re.M)
     text = re.sub(r"^readme = .*\n", "", text, flags=re.M)
-    if "workspace" in text:
-        sys.exit("stage: the manifest of the crate tavola still needs its workspace")
+    if "workspace = true" in text:
+        sys.exit(f"stage: the manifest of the crate {name} still needs its workspace")
     # Its own lints name parts that are left out here.
     return text + "\n[lints.rust]\nunexpected_cfgs = \"allow\"\n"
 
@@ -52,20 +54,21 @@ def main(folder):
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy(ROOT / name, folder)
     manifest = (BINDING / "Cargo.toml").read_text()
-    shipped = manifest.replace('path = "../../crates/tavola"', 'path = "tavola"')
-    if shipped == manifest:
-        sys.exit("stage: Cargo.toml has no path to the crate tavola")
+    shipped = manifest.replace('path = "../../crates/', 'path = "')
+    if shipped == manifest or "../" in shipped:
+        sys.exit("stage: Cargo.toml has no path to the crates, or another one than to them")
     (folder / "Cargo.toml").write_text(shipped)
+    patterns = ["vendor/**/*", *(f"{name}/**/*" for name in CRATES), ".cargo/config.toml"]
+    included = [f'{{ path = "{pattern}", format = "sdist" }}' for pattern in patterns]
     project = (BINDING / "pyproject.toml").read_text().split("[tool.pytest")[0]
     project = project.replace(
         "[tool.maturin]\n",
-        '[tool.maturin]\ninclude = [{ path = "vendor/**/*", format = "sdist" },'
-        ' { path = "tavola/**/*", format = "sdist" },'
-        ' { path = ".cargo/config.toml", format = "sdist" }]\n',
+        f"[tool.maturin]\ninclude = [{', '.join(included)}]\n",
     )
     (folder / "pyproject.toml").write_text(project)
-    shutil.copytree(ROOT / "crates/tavola/src", folder / "tavola/src")
-    (folder / "tavola/Cargo.toml").write_text(crate_manifest())
+    for name in CRATES:
+        shutil.copytree(ROOT / "crates" / name / "src", folder / name / "src")
+        (folder / name / "Cargo.toml").write_text(crate_manifest(name))
     config = subprocess.run(
         ["cargo", "vendor", "--quiet", "vendor"],
         cwd=folder, check=True, capture_output=True, text=True,

@@ -1,4 +1,5 @@
-//! The extension module `tavola._tavola`: tables, leases, queues and logs for Python.
+//! The extension module `tavola._tavola`: tables, leases, queues and logs for Python, and a client
+//! of memcached.
 //!
 //! Code that needs speed or the library is here; the rest is in `python/tavola`.
 
@@ -8,6 +9,8 @@ mod error;
 mod json;
 mod lease;
 mod log;
+#[cfg(feature = "client")]
+mod memcached;
 mod names;
 mod queue;
 mod table;
@@ -32,6 +35,8 @@ fn _tavola(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<log::NativeLog>()?;
     module.add_class::<log::NativeReader>()?;
     module.add_class::<log::NativeDrain>()?;
+    #[cfg(feature = "client")]
+    module.add_class::<memcached::MemcachedClient>()?;
     module.add_function(wrap_pyfunction!(names::list_tables, module)?)?;
     module.add_function(wrap_pyfunction!(names::remove, module)?)?;
     module.add_function(wrap_pyfunction!(names::rename, module)?)?;

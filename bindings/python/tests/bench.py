@@ -12,7 +12,9 @@ import sys
 import tempfile
 import time
 
+import memcached_servers
 import tavola
+import tavola.memcached as tavola_memcached
 
 SIZES = {"8-32 B": (8, 32), "4-8 KB": (4096, 8192)}
 #: How often each measurement is made; the median counts, and the spread is in the JSON.
@@ -54,22 +56,51 @@ def loop_set(put, pairs):
 
 
 @contextlib.contextmanager
-def memcached(folder):
-    """A memcached on a Unix socket, with a client."""
-    from pymemcache.client.base import Client
-
+def memcached(folder, make):
+    """A memcached on a Unix socket, with the client that a function makes for its path."""
     socket = os.path.join(folder, "memcached")
     command = ["memcached", "-s", socket, "-m", "2000", "-u", "root"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         while not os.path.exists(socket):
             time.sleep(0.01)
-        yield Client(socket)
+        yield make(socket)
     finally:
         process.terminate()
         process.wait()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(socket)
+
+
+def pymemcache_client(socket):
+    return importlib.import_module("pymemcache.client.base").Client(socket)
+
+
+def pylibmc_client(socket):
+    pylibmc = memcached_servers.pylibmc()
+    if pylibmc is None:
+        raise ImportError("apt-get install python3-pylibmc")
+    return pylibmc.Client([socket], behaviors={"no_block": False})
+
+
+def tavola_client(**options):
+    return lambda socket: tavola_memcached.Client(socket, **options)
+
+
+#: The clients of memcached, each with a server of its own. The first waits for no answer of a set;
+#: so do those with ``held`` in their names, where it leaves with the next request.
+CLIENTS = {
+    "pymemcache": pymemcache_client,
+    "pymemcache, waits": lambda socket: waiting(pymemcache_client(socket)),
+    "pylibmc": pylibmc_client,
+    "tavola client": tavola_client(),
+    "tavola client, held": tavola_client(hold_noreply=True),
+}
+
+
+def waiting(client):
+    client.default_noreply = False
+    return client
 
 
 def stores(folder, room):
@@ -84,7 +115,9 @@ def stores(folder, room):
     yield "UltraDict", "large", lambda stack: dict_calls(ultra_dict(stack, room))
     yield "diskcache", True, lambda stack: disk_calls(stack, folder)
     yield "lmdb", False, lambda stack: lmdb_calls(stack, folder, room)
-    yield "pymemcache", True, lambda stack: memcache_calls(stack.enter_context(memcached(folder)))
+    for name, make in CLIENTS.items():
+        yield name, True, lambda stack, make=make: memcache_calls(
+            stack.enter_context(memcached(folder, make)))
 
 
 def dict_calls(store):
@@ -130,7 +163,8 @@ def lmdb_calls(stack, folder, room):
 def memcache_calls(client):
     return {
         "get": client.get, "set": client.set,
-        "get_many": client.get_many, "set_many": client.set_many,
+        "get_many": getattr(client, "get_many", None) or client.get_multi,
+        "set_many": getattr(client, "set_many", None) or client.set_multi,
     }
 
 
@@ -168,7 +202,7 @@ def measure(make, value_of, some):
         return row
 
 
-def main(count):
+def main(count, wanted=""):
     folder = tempfile.mkdtemp(prefix="tavola-bench-", dir="/dev/shm")
     os.environ["TAVOLA_DIR"] = folder
     results = {"keys": count, "unit": "ns per key", "figures": "median, least, most",
@@ -177,22 +211,24 @@ def main(count):
     try:
         for size, (least, most) in SIZES.items():
             print(f"\n{count} keys, values of {size}: ns per key; batches have 100 keys")
-            print(f"{'':16}" + "".join(f"{column:>10}" for column in columns))
+            print(f"{'':20}" + "".join(f"{column:>10}" for column in columns))
             numbers = random.Random(2)
             keys = [f"key:{number}" for number in range(count)]
             value_of = {key: os.urandom(numbers.randint(least, most)) for key in keys}
             room = max(256 << 20, 3 * count * most)
             for name, is_slow, make in stores(folder, room):
+                if wanted not in name:
+                    continue
                 is_slow = is_slow is True or (is_slow == "large" and least > 1000)
                 some = keys[:SLOW] if is_slow else keys
                 try:
                     row = measure(make, value_of, some)
                 except (ImportError, FileNotFoundError) as error:
-                    print(f"{name:16}  not measured: {error}")
+                    print(f"{name:20}  not measured: {error}")
                     continue
                 shown = (f"{row[column][0]:.0f}" if column in row else "" for column in columns)
                 mark = f"  ({SLOW} keys)" if is_slow else ""
-                print(f"{name:16}" + "".join(f"{cell:>10}" for cell in shown) + mark, flush=True)
+                print(f"{name:20}" + "".join(f"{cell:>10}" for cell in shown) + mark, flush=True)
                 row = {"store": name, "values": size, "measured_keys": len(some), **row}
                 results["rows"].append(row)
             for name in ("bench-table", "bench-cache"):
@@ -206,4 +242,4 @@ def main(count):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
+import memcached_servers
 import pytest
 
 DIRECTORY = tempfile.mkdtemp(prefix="tavola-python-", dir="/dev/shm")
@@ -55,3 +56,19 @@ def cache(table_name):
 
     with tavola.open(table_name, capacity=8 << 20, serializer="pickle") as cache:
         yield cache
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory):
+    """Three memcached servers that all tests share; each test has a prefix of its own."""
+    folder = tmp_path_factory.mktemp("memcached")
+    started = [memcached_servers.memcached(folder) for _ in range(3)]
+    yield started
+    for server in started:
+        server.kill()
+
+
+@pytest.fixture
+def prefix():
+    """A prefix of keys that no other test uses."""
+    return f"t{next(_numbers)}:"

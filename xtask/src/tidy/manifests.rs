@@ -37,7 +37,7 @@ const DIRECTION: [(&str, &[&str]); 16] = [
             "tavola-server",
         ],
     ),
-    ("tavola-python", &["tavola"]),
+    ("tavola-python", &["tavola", "tavola-client"]),
     (
         "tavola-fuzz",
         &["tavola", "tavola-cdb", "tavola-model", "tavola-proto"],

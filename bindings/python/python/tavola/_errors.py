@@ -227,6 +227,57 @@ class EncodeError(Error, TypeError):
     status = "ENCODE"
 
 
+class MemcacheError(Error):
+    """The base of the exceptions of :mod:`tavola.memcached`, which have pymemcache's names."""
+
+    status = "MEMCACHE"
+
+
+class MemcacheClientError(MemcacheError):
+    """The server refused the request, or the client could not send it in this form. Nothing was
+    changed."""
+
+    status = "MEMCACHE_CLIENT"
+
+
+class MemcacheUnknownCommandError(MemcacheClientError):
+    """The server does not know the command."""
+
+    status = "MEMCACHE_COMMAND"
+
+
+class MemcacheIllegalInputError(MemcacheClientError, ValueError):
+    """The key, the value or another argument is not one that memcached can have."""
+
+    status = "MEMCACHE_ILLEGAL"
+
+
+class MemcacheServerError(MemcacheError):
+    """The server could not carry out the request, or could not be reached."""
+
+    status = "MEMCACHE_SERVER"
+
+
+class MemcacheUnsentError(MemcacheServerError, OSError):
+    """The server is down or could not be reached in time. Nothing was sent, so nothing was changed
+    and the call can be repeated."""
+
+    status = "MEMCACHE_UNSENT"
+
+
+class MemcacheUnknownError(MemcacheError):
+    """It is not known whether the request was carried out."""
+
+    status = "MEMCACHE_UNKNOWN"
+
+
+class MemcacheUnexpectedCloseError(MemcacheServerError, MemcacheUnknownError, OSError):
+    """The request was sent and its answer is missing: the server closed the connection, sent what
+    was not asked for, or was too late. The request may have been carried out."""
+
+    status = "MEMCACHE_UNANSWERED"
+
+
 class Abort(Exception):
     """Ends a transaction without changes; from :meth:`Transaction.abort`, or raised as it is.
 

@@ -23,10 +23,10 @@ fn bytes_of_all<'a>(keys: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<&'a [u8]>> {
     keys.iter().map(key_of).collect()
 }
 
-type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// Returns the pairs of a dict, of another mapping, or of an iterable of pairs.
-fn pairs_of<'py>(values: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
+pub fn pairs_of<'py>(values: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
     if let Ok(dict) = values.cast_exact::<PyDict>() {
         return Ok(dict.iter().collect());
     }

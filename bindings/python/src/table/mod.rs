@@ -16,6 +16,8 @@ mod transaction;
 mod uid;
 mod write;
 
+#[cfg(feature = "client")]
+pub use batch::pairs_of;
 pub use fast::add_fast_calls;
 pub use part::LentValue;
 pub use scan::Scan;

@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import xml.etree.ElementTree as ElementTree
 
+import memcached_servers
 import pytest
 import sources
 
@@ -25,6 +26,11 @@ DIFFERS = {
     "flask": {},
     "cachetools": {},
     "pymemcache": {},
+    "pymemcache_client": {
+        f"test_misc[socket-{kind}-{prefix}]":
+            "a topic of stats is one word, and there is no cache_memlimit"
+        for kind in ("Client", "PooledClient", "HashClientSingle") for prefix in ("", "prefix")
+    },
     "dbm": {
         "test_anydbm_creation_n_file_exists_with_invalid_contents":
             "a file that is not a table is never removed",
@@ -133,6 +139,20 @@ class Suite:
         files = ["pymemcache/test/test_integration.py"]
         return (self.pytest("-m", "integration", "--port", port, *files),)
 
+    def prepare_pymemcache_client(self):
+        """The same tests with the client of this package in the place of theirs, over memcached."""
+        theirs = sources.from_pypi("pymemcache", "4.0.0") / "pymemcache"
+        shutil.copytree(theirs, self.folder / "tests/pymemcache")
+        if shutil.which("memcached") is None:
+            raise sources.Unavailable("memcached is not installed: apt-get install memcached")
+        server = memcached_servers.memcached(self.folder)
+        self.server = server.process
+        files = ["pymemcache/test/test_integration.py"]
+        plugin = ["-p", "pymemcache_client"]
+        command = self.pytest(*plugin, "-m", "integration", "--server=127.0.0.1",
+                              f"--port={server.port}", *files)
+        return command, self.folder / "tests", HERE
+
     def stop(self):
         """End the processes of the suite."""
         for process in (self.server, getattr(self, "process", None)):
@@ -219,6 +239,10 @@ def test_cachetools(suites):
 
 def test_pymemcache(suites):
     suites["pymemcache"].compare(100, _pytest)
+
+
+def test_client_as_pymemcache(suites):
+    suites["pymemcache_client"].compare(100, _pytest)
 
 
 def test_dbm(suites):
