@@ -34,12 +34,13 @@ pub struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Ketama with weights, by MD5: libmemcached's `ketama_weighted`, which php-memcached calls
-    /// `OPT_LIBKETAMA_COMPATIBLE`, and pylibmc `ketama`.
+    /// `OPT_LIBKETAMA_COMPATIBLE`, and pylibmc `ketama_weighted`.
     Ketama,
     /// The same with the points of spymemcached, libmemcached's `ketama_spy`.
     KetamaSpy,
-    /// libmemcached's `consistent`: a hundred points a server, by the hash of keys. If a server has
-    /// a weight of more than 1, the points are those of [`Placement::Ketama`], as there.
+    /// libmemcached's `consistent`, and pylibmc's `ketama`: a hundred points a server, by the hash
+    /// of keys. If a server has a weight of more than 1, the points are those of
+    /// [`Placement::Ketama`], as there.
     Consistent(Hash),
     /// The hash modulo the number of servers: libmemcached's default. Weights have no effect.
     Modula(Hash),
