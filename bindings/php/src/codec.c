@@ -5,15 +5,6 @@
 #include "ext/standard/basic_functions.h"
 #include "ext/standard/php_var.h"
 
-/* How near to its memory limit a script may come before results are made in a safer way. */
-#define NEAR_LIMIT (4 << 20)
-
-bool tavola_has_room(size_t len)
-{
-	return PG(memory_limit) <= 0
-		|| zend_memory_usage(true) + len + NEAR_LIMIT <= (size_t)PG(memory_limit);
-}
-
 void *tavola_make_string(void *user, size_t len)
 {
 	tavola_result *result = user;

@@ -3,6 +3,8 @@
 #ifndef TAVOLA_PHP_CODEC_H
 #define TAVOLA_PHP_CODEC_H
 
+#include "room.h"
+
 #define TAVOLA_KIND_BYTES 0u
 #define TAVOLA_KIND_TEXT 0x54010000u
 #define TAVOLA_KIND_INTEGER 0x54020000u
@@ -60,9 +62,6 @@ typedef struct {
 /* The callback that makes the string. It returns NULL if the memory limit of PHP is near, because
  * the allocation could then end in a longjmp. */
 void *tavola_make_string(void *user, size_t len);
-
-/* Whether a string of this length can be made without coming near to the memory limit. */
-bool tavola_has_room(size_t len);
 
 #define TAVOLA_RESULT_BUFFER(result) TAVOLA_BUFFER_ALLOC(tavola_make_string, result)
 

@@ -9,7 +9,7 @@ const LONG_LINES: usize = 500;
 const MAX_LINES: usize = 800;
 const LIST: &str = "xtask/src/tidy/long_files.txt";
 /// Made from other files, which are measured.
-const MADE: [&str; 7] = [
+const MADE: [&str; 8] = [
     "crates/tavola-capi/include/tavola_table.h",
     "crates/tavola-capi/include/tavola_stats.h",
     "crates/tavola-capi/include/tavola_cdb.h",
@@ -17,6 +17,7 @@ const MADE: [&str; 7] = [
     "crates/tavola-capi/include/tavola_log.h",
     "crates/tavola-client-capi/include/tavola_client.h",
     "bindings/php/src/tavola_arginfo.h",
+    "bindings/php/memcached/src/memcached_arginfo.h",
 ];
 
 /// Folders of other people's files, kept as they were published.
