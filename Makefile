@@ -83,9 +83,10 @@ test-packages: ## build the packages fast, install each into a clean root, and t
 	@scripts/setup packages
 	PROFILE=quick scripts/packages test
 
-shuttle: ## the models of the core (src/models) under many schedules of a model checker
+shuttle: ## models of the core and of the client's pool under many schedules of a model checker
 	@scripts/setup build
 	scripts/test --profile shuttle --package tavola --features shuttle --lib models::
+	scripts/test --package tavola-client --features shuttle --lib models::
 
 miri: ## the core's unit tests under Miri, if it is installed
 	@scripts/setup build

@@ -45,6 +45,7 @@
 //! | `conn` | one connection |
 //! | `near` | a local table in front of the fleet |
 //! | `table` | tables of this machine in the place of servers |
+//! | `sync` | the locks of `pool` and `held`, or those of a model checker |
 //! | `fork` | finds out that the process was forked |
 
 #![deny(unsafe_code)]
@@ -60,6 +61,8 @@ mod failure;
 mod fleet;
 mod fork;
 mod held;
+#[cfg(all(test, feature = "shuttle"))]
+mod models;
 #[cfg(feature = "table")]
 mod near;
 mod options;
@@ -68,6 +71,7 @@ mod replica;
 mod ring;
 mod server;
 mod spin;
+mod sync;
 #[cfg(feature = "table")]
 mod table;
 

@@ -54,6 +54,7 @@ fn placement(name: &str) -> (Placement, &'static str) {
         "ketama_weighted" | "ketama_weighted_prefix" => of(Placement::Ketama),
         "ketama_weighted_prefix_hashed" => (Placement::Ketama, "ns:"),
         "ketama_spy" => of(Placement::KetamaSpy),
+        "dalli" => of(Placement::Dalli),
         _ => {
             let (points, prefix) = match name.strip_suffix("_hashns") {
                 Some(points) => (points, "ns:"),
@@ -83,5 +84,5 @@ fn keys_are_where_the_originals_place_them() {
         assert!(placed == digits, "{name}, {set}");
         count += 1;
     }
-    assert_eq!(count, 86);
+    assert_eq!(count, 91);
 }

@@ -77,6 +77,14 @@ impl Conn {
         }
     }
 
+    /// A connection to nobody, for models of what is done with connections.
+    #[cfg(all(test, feature = "shuttle"))]
+    pub(crate) fn to_nobody() -> Box<Self> {
+        let (own, _) = std::os::unix::net::UnixStream::pair().expect("a pair");
+        let stream = Stream::of_socket(own.into());
+        Box::new(Self::new(stream, AnswerLimits::default(), Protocol::Text))
+    }
+
     /// Whether it served another call before, so that the server may have closed it since.
     pub(crate) fn is_reused(&self) -> bool {
         self.idle_since.is_some()

@@ -118,6 +118,16 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
 }
 
 impl Stream {
+    #[cfg(all(test, feature = "shuttle"))]
+    pub(super) fn of_socket(socket: OwnedFd) -> Self {
+        Self {
+            link: Link::Socket(socket),
+            owner: fork::process(),
+            #[cfg(feature = "tls")]
+            session: None,
+        }
+    }
+
     /// Begins to connect. Returns whether it is connected already.
     pub(crate) fn connect(
         address: &Address,

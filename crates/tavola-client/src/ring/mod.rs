@@ -4,11 +4,13 @@
 //! - `names`: placements and hashes as options name them
 //! - `points`: rings with points of each server
 //! - `rendezvous`: scores of all servers for each key
+//! - `sha1`: the hash of the points of Dalli
 
 mod hash;
 mod names;
 mod points;
 mod rendezvous;
+mod sha1;
 
 pub use hash::Hash;
 pub use names::PlacementError;
@@ -56,6 +58,9 @@ pub enum Placement {
     /// pymemcache's `HashClient`, for keys of the type `str`: each server has a score for a key,
     /// and the highest counts. Weights and the order of the servers have no effect.
     Rendezvous,
+    /// Dalli's ring: 160 points a server, times its share, by SHA-1; keys by CRC-32. Dalli hashes
+    /// the name space with the key.
+    Dalli,
 }
 
 /// Why there is no ring of some servers.
@@ -123,6 +128,8 @@ enum Distribution {
     Modula(Hash),
     Jump,
     Rendezvous(Scores),
+    /// A key belongs to the last point up to its hash.
+    PointsBefore(Points),
     Points {
         hash: KeyHash,
         points: Points,
@@ -177,6 +184,7 @@ impl Ring {
             Distribution::Modula(hash) => hash.of(key) as usize % self.servers,
             Distribution::Jump => jump(key, self.servers),
             Distribution::Rendezvous(scores) => scores.server_of(key),
+            Distribution::PointsBefore(points) => points.server_before(crc32fast::hash(key)),
             Distribution::Points { hash, points } => points.server_of(match hash {
                 KeyHash::Of(hash) => hash.of(key),
                 KeyHash::Crc32 => crc32fast::hash(key),
@@ -194,6 +202,7 @@ impl Distribution {
             Placement::Modula(hash) => return Ok(Self::Modula(hash)),
             Placement::Jump => return Ok(Self::Jump),
             Placement::Rendezvous => return Ok(Self::Rendezvous(Scores::new(servers))),
+            Placement::Dalli => return Ok(Self::PointsBefore(Points::dalli(servers)?)),
             Placement::Fast { points: 0 } => {
                 return Ok(Self::Parts {
                     points: Points::parts(servers),

@@ -42,7 +42,8 @@ impl fmt::Display for PlacementError {
             false => write!(
                 f,
                 "\"{text}\" is not a placement; write ketama, ketama-spy, consistent[:HASH], \
-                 modula[:HASH], fast[:POINTS], jump or rendezvous"
+                 modula[:HASH], fast[:POINTS], jump, rendezvous or \
+                 dalli"
             ),
         }
     }
@@ -69,7 +70,7 @@ impl FromStr for Placement {
     type Err = PlacementError;
 
     /// Reads `ketama`, `ketama-spy`, `consistent[:HASH]`, `modula[:HASH]`, `fast[:POINTS]`, `jump`
-    /// or `rendezvous`.
+    /// `rendezvous` or `dalli`.
     fn from_str(text: &str) -> Result<Self, PlacementError> {
         let wrong = || PlacementError {
             text: text.to_string(),
@@ -85,6 +86,7 @@ impl FromStr for Placement {
             ("ketama-spy", None) => Self::KetamaSpy,
             ("jump", None) => Self::Jump,
             ("rendezvous", None) => Self::Rendezvous,
+            ("dalli", None) => Self::Dalli,
             ("consistent", _) => Self::Consistent(hash()?),
             ("modula", _) => Self::Modula(hash()?),
             ("fast", None) => Self::Fast { points: 0 },
@@ -111,6 +113,7 @@ mod tests {
         assert_eq!(read("fast:150"), Ok(Placement::Fast { points: 150 }));
         assert_eq!(read("jump"), Ok(Placement::Jump));
         assert_eq!(read("rendezvous"), Ok(Placement::Rendezvous));
+        assert_eq!(read("dalli"), Ok(Placement::Dalli));
         for wrong in ["", "ring", "ketama:md5", "fast:x", "jump:3", "modula:"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -1,6 +1,7 @@
 //! Rings with points: a key belongs to the server of the first point from its hash on.
 
 use super::hash::{Hash, md5_of, md5_part};
+use super::sha1::sha1_head;
 use super::{MOST_POINTS, Node, RingError};
 
 /// Points of a server in libmemcached without weights, and on average with them.
@@ -101,6 +102,35 @@ impl Points {
                     server: number as u32,
                 });
             }
+        }
+        Ok(Self::sorted(points))
+    }
+
+    /// Returns the server of the last point up to a hash.
+    pub(super) fn server_before(&self, hash: u32) -> usize {
+        let next = self.0.partition_point(|point| point.at <= hash);
+        let point = next
+            .checked_sub(1)
+            .map_or(self.0.last(), |at| self.0.get(at));
+        point.map_or(0, |point| point.server as usize)
+    }
+
+    /// Makes the ring of Dalli. A socket or a table is its name alone.
+    pub(super) fn dalli(servers: &[Node]) -> Result<Self, RingError> {
+        let total: f64 = servers.iter().map(|node| node.weight).sum();
+        let mut points = Vec::new();
+        for (number, node) in servers.iter().enumerate() {
+            let share = servers.len() as f64 * f64::from(WEIGHTED) * node.weight / total;
+            let count = share as usize;
+            check(points.len().saturating_add(count))?;
+            let name = match node.port {
+                0 => node.host.clone(),
+                port => format!("{}:{port}", node.host),
+            };
+            points.extend((0..count).map(|point| Point {
+                at: sha1_head(format!("{name}:{point}").as_bytes()),
+                server: number as u32,
+            }));
         }
         Ok(Self::sorted(points))
     }
