@@ -188,6 +188,10 @@ enum tavola_mc_placement
   TAVOLA_MC_PLACEMENT_FAST = 4,
   // Jump consistent hash of FNV-1a of 64 bits. Weights have no effect.
   TAVOLA_MC_PLACEMENT_JUMP = 5,
+  // Dalli's ring, of Ruby. It hashes the name space with the key: set `hash_name_space`.
+  TAVOLA_MC_PLACEMENT_DALLI = 6,
+  // Rendezvous hashing as pymemcache's HashClient has it.
+  TAVOLA_MC_PLACEMENT_RENDEZVOUS = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

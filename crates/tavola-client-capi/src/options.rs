@@ -23,6 +23,10 @@ pub enum tavola_mc_placement {
     TAVOLA_MC_PLACEMENT_FAST = 4,
     /// Jump consistent hash of FNV-1a of 64 bits. Weights have no effect.
     TAVOLA_MC_PLACEMENT_JUMP = 5,
+    /// Dalli's ring, of Ruby. It hashes the name space with the key: set `hash_name_space`.
+    TAVOLA_MC_PLACEMENT_DALLI = 6,
+    /// Rendezvous hashing as pymemcache's HashClient has it.
+    TAVOLA_MC_PLACEMENT_RENDEZVOUS = 7,
 }
 
 /// The hash of keys, for `TAVOLA_MC_PLACEMENT_CONSISTENT` and `TAVOLA_MC_PLACEMENT_MODULA`.
@@ -263,6 +267,8 @@ fn placement(options: &tavola_mc_options) -> Result<Placement, Failure> {
         (TAVOLA_MC_PLACEMENT_MODULA, Placement::Modula(hash)),
         (TAVOLA_MC_PLACEMENT_FAST, Placement::Fast { points }),
         (TAVOLA_MC_PLACEMENT_JUMP, Placement::Jump),
+        (TAVOLA_MC_PLACEMENT_DALLI, Placement::Dalli),
+        (TAVOLA_MC_PLACEMENT_RENDEZVOUS, Placement::Rendezvous),
     ];
     let mut chosen = choices.into_iter();
     let chosen = chosen.find(|(choice, _)| *choice as i32 == options.placement);

@@ -33,7 +33,7 @@ static void invalid_options(void) {
   refused(TAVOLA_MC_ERR_SERVERS, "a:0", NULL, "HOST:PORT");
   refused(TAVOLA_MC_ERR_SERVERS, "a,b?weight=-1", NULL, "weight");
   refused(TAVOLA_MC_ERR_ARGUMENT, "a\xff", NULL, "UTF-8");
-  REFUSED(placement, 6, "tavola_mc_placement");
+  REFUSED(placement, 8, "tavola_mc_placement");
   REFUSED(hash, 10, "tavola_mc_hash");
   REFUSED(hash, TAVOLA_MC_HASH_MD5, "hash");
   REFUSED(points, 1, "points");
@@ -90,7 +90,7 @@ static void placements(void) {
   size_t kinds = 0;
   char all[32][61] = {{0}};
   CHECK(place(TAVOLA_MC_PLACEMENT_KETAMA, 0, 0, "key:3") == 1);
-  for (int32_t placement = 0; placement <= TAVOLA_MC_PLACEMENT_JUMP; placement++) {
+  for (int32_t placement = 0; placement <= TAVOLA_MC_PLACEMENT_RENDEZVOUS; placement++) {
     bool has_hash = placement == TAVOLA_MC_PLACEMENT_MODULA ||
                     placement == TAVOLA_MC_PLACEMENT_CONSISTENT;
     bool has_points = placement == TAVOLA_MC_PLACEMENT_FAST;
@@ -108,7 +108,7 @@ static void placements(void) {
       }
     }
   }
-  CHECK(kinds == 25);
+  CHECK(kinds == 27);
 }
 
 // Two clients with a name space each, and one that sees both.
