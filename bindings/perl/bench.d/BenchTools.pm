@@ -42,19 +42,20 @@ sub per_step {
     return map { seconds_of($code) * 1e9 / $count } 1 .. $runs;
 }
 
-my ($server, $owner);
+my (@servers, $owner);
 
-# Starts memcached, and returns a client; or nothing if one of both is not installed.
+# Starts memcached, and returns a client and its socket; or nothing if one of both is not installed.
 sub start_memcached {
-    my ($dir) = @_;
+    my ($dir, $name) = @_;
     my ($program) = grep { -x } map { "$_/memcached" } split /:/, $ENV{PATH};
     return if !$program || !eval { require Cache::Memcached::Fast; 1 };
-    my $socket = "$dir/memcached.sock";
+    my $socket = "$dir/" . ($name // 'memcached') . '.sock';
     $owner = $$;
-    $server = fork // die "fork: $!";
+    my $server = fork // die "fork: $!";
     if (!$server) {
         exec $program, '-s', $socket, '-m', 1024, '-u', 'root', '-I', '2m' or POSIX::_exit(127);
     }
+    push @servers, $server;
     for (1 .. 500) {
         last if -S $socket;
         sleep 0.01;
@@ -64,10 +65,10 @@ sub start_memcached {
 }
 
 END {
-    if ($server && $$ == $owner) {
+    if (@servers && $$ == $owner) {
         local $?;
-        kill TERM => $server;
-        waitpid $server, 0;
+        kill TERM => @servers;
+        waitpid $_, 0 for @servers;
     }
 }
 

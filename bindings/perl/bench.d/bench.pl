@@ -7,7 +7,7 @@ use File::Temp ();
 use Getopt::Long qw(GetOptions);
 use JSON::PP ();
 
-my ($dir, $json, $data, $is_quick, $is_cpu);
+my ($dir, $json, $data, $is_quick, $is_cpu, $is_fleet);
 
 BEGIN {
     # Everything in memory, so that no store waits for a disk.
@@ -18,10 +18,12 @@ BEGIN {
 
 use BenchCalls;
 use BenchCorps;
+use BenchFleet;
 use BenchTools qw(show_table start_memcached use_cpu_time);
 
-GetOptions('json=s' => \$json, 'data=s' => \$data, 'quick' => \$is_quick, 'cpu' => \$is_cpu)
-    or die "usage: bench [--json FILE] [--data FILE] [--quick] [--cpu]\n";
+GetOptions('json=s' => \$json, 'data=s' => \$data, 'quick' => \$is_quick, 'cpu' => \$is_cpu,
+    'fleet' => \$is_fleet)
+    or die "usage: bench [--json FILE] [--data FILE] [--quick] [--cpu] [--fleet]\n";
 use_cpu_time() if $is_cpu;
 
 # So many keys, and the bytes of their values. The processor's caches hold 1,000 keys.
@@ -33,7 +35,16 @@ my @all;
 my ($client, $socket) = start_memcached("$dir");
 print "memcached or Cache::Memcached::Fast is not installed\n" if !$client;
 print "perl $^V, medians of $runs runs, $clock\n";
-for (@CALLS) {
+if ($client) {
+    my @sockets = ($socket, map { (start_memcached("$dir", "server$_"))[1] } 2 .. 4);
+    for my $some ([ $sockets[0] ], \@sockets) {
+        my @rows = BenchFleet::measure($some, $is_quick ? 9 : 41);
+        show_table('clients of memcached on Unix sockets, servers: ' . @$some,
+            'ns a step, and the median of the ratios', BenchFleet::columns(), \@rows);
+        push @all, @rows;
+    }
+}
+for ($is_fleet ? () : @CALLS) {
     my ($count, $bytes) = @$_;
     my @rows = BenchCalls::measure("$dir", $socket, $count, $bytes, $runs);
     show_table("$count keys in random order, values of $bytes bytes",
@@ -42,12 +53,14 @@ for (@CALLS) {
     $client->flush_all if $client;
 }
 
-my $times = $is_quick ? 10 : 100;
-my ($rows, $columns, $count) =
-    BenchCorps::measure($data, "$dir", $socket, $times, $is_quick ? 1 : 5);
-show_table("$count records of " . (defined $data ? 'the file' : 'the same lengths as the file'),
-    'seconds', $columns, $rows);
-push @all, @$rows;
+if (!$is_fleet) {
+    my $times = $is_quick ? 10 : 100;
+    my ($rows, $columns, $count) =
+        BenchCorps::measure($data, "$dir", $socket, $times, $is_quick ? 1 : 5);
+    show_table("$count records of " . (defined $data ? 'the file' : 'the same lengths as the file'),
+        'seconds', $columns, $rows);
+    push @all, @$rows;
+}
 
 if (defined $json) {
     my $coder = JSON::PP->new->canonical;

@@ -15,7 +15,8 @@ use Tavola::Memcached;
 plan skip_all => 'Tavola was built without libtavola_client' if !has_client();
 
 my @sockets = grep { defined } map { memcached("server$_") } 1 .. 3;
-my %FLEETS = (tables => [ map { "tavola:fleet$_" } 1 .. 3 ], @sockets ? (memcached => \@sockets) : ());
+my %FLEETS = (tables => [ map { "tavola:fleet$_" } 1 .. 3 ]);
+$FLEETS{memcached} = \@sockets if @sockets;
 my $count = 0;
 
 # Returns a client of a fleet, with a name space of its own unless one is given.
@@ -219,8 +220,8 @@ sub commands_without_reply {
         $memd->set_multi([ 'm', 1 ], [ 'n', 1 ]);
         $memd->incr('n');
         $memd->nowait_push;
-        is_deeply($reader->get_multi(@keys, 'm', 'n'), { m => 1, n => 2, map { $_ => "of $_" } @keys },
-            'after nowait_push, all see it');
+        is_deeply($reader->get_multi(@keys, 'm', 'n'),
+            { m => 1, n => 2, map { $_ => "of $_" } @keys }, 'after nowait_push, all see it');
         $memd->delete($_) for @keys;
         undef $memd;
         is_deeply($reader->get_multi(@keys), {}, 'the end of the client sends what is left');

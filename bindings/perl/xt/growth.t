@@ -68,4 +68,16 @@ cmp_ok($after - $before, '<', 2048, 'a million operations: less than 2 MiB more'
     or diag("$before KiB before, $after KiB after");
 is($t->get('count'), $ROUNDS + int($ROUNDS / 5), 'and every one was done');
 
+subtest 'a fleet' => sub {
+    plan skip_all => 'Tavola was built without libtavola_client' if !has_client();
+    require './xt/memory-fleet.pl';
+    my $servers = [ 'tavola:left', 'tavola:right' ];
+    use_fleets($servers, 300);
+    my $before = rss_kib();
+    use_fleets($servers, 1500);
+    my $after = rss_kib();
+    cmp_ok($after - $before, '<', 2048, 'a hundred thousand operations: less than 2 MiB more')
+        or diag("$before KiB before, $after KiB after");
+};
+
 done_testing;

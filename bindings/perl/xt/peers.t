@@ -5,7 +5,12 @@ use warnings;
 
 use Cwd qw(abs_path);
 use File::Temp ();
+use IO::Socket::INET;
+use POSIX qw(WNOHANG);
 use Test::More;
+
+use lib 't/lib';
+use TavolaTest qw(has_client);
 
 my $folder = $ENV{TAVOLA_PERL_PEERS} // '../peers';
 # Without all of them, a suite would fail for a module that it misses.
@@ -18,9 +23,8 @@ my $peers = abs_path($folder);
 my $modules = "$peers/root/usr/share/perl5";
 my @own = map { abs_path($_) } 'blib/lib', 'blib/arch', 'xt/lib';
 
-# Runs a program in a folder. Returns what became of its tests: the numbers of those that passed and
-# failed, the names of those that failed, its exit code, and what it wrote to its standard error.
-sub outcome {
+# Starts a program in a folder.
+sub started {
     my ($in, @program) = @_;
     my $tables = File::Temp->newdir('tavola-peers-XXXXXX', DIR => -d '/dev/shm' ? '/dev/shm' : '/tmp');
     local $ENV{TAVOLA_DIR} = "$tables";
@@ -31,6 +35,15 @@ sub outcome {
         open STDERR, '>&', $errors or die $!;
         exec $^X, (map { "-I$_" } @own, $modules, "$in/lib", '.'), @program or die $!;
     }
+    return { output => $output, errors => $errors, tables => $tables };
+}
+
+# Waits for a program that was started. Returns what became of its tests: the numbers of those that
+# passed and failed, the names of those that failed, its exit code, and what it wrote to its
+# standard error.
+sub finished {
+    my ($program) = @_;
+    my ($output, $errors) = @$program{qw(output errors)};
     my %became = (passed => [], failed => [], names => []);
     while (my $line = <$output>) {
         push @{ $became{passed} }, $1 if $line =~ /\Aok (\d+)/;
@@ -45,6 +58,8 @@ sub outcome {
     return \%became;
 }
 
+sub outcome { return finished(started(@_)) }
+
 # Says which tests failed, and the end of what the program has said.
 sub say_failed {
     my ($name, $became) = @_;
@@ -55,12 +70,13 @@ sub say_failed {
     return;
 }
 
-# Runs the files of a suite. `$differs` has the failed tests of a file and the reason.
+# Runs the files of a suite. `$differs` has the failed tests of a file and the reason, `$running`
+# the files that were started before.
 sub suite {
-    my ($in, $differs, @files) = @_;
+    my ($in, $differs, $running, @files) = @_;
     my $count = 0;
     for my $file (@files) {
-        my $became = outcome($in, $file);
+        my $became = finished(delete $running->{$file} // started($in, $file));
         my ($name) = $file =~ m{([^/]+)\z};
         my $known = $differs->{$name};
         $count += @{ $became->{passed} };
@@ -116,18 +132,89 @@ subtest 'CHI: its tests of a driver' => sub {
     diag(scalar(@{ $became->{passed} }) . ' tests of CHI passed');
 };
 
-my %MEMCACHED = (
+# Cache::Memcached::Fast's tests run three times: with the keys in a table, on memcached, and on
+# `tavola serve`. There are no servers in the first place, so some tests differ.
+my @SYMBOLS = ('perl-namespace.t' => [ '1', 'the symbols of the module are others' ]);
+my %ON_TABLE = (
+    @SYMBOLS,
     'big-value.t' => [ '4', 'a table takes values of more than 1 MB' ],
     'errors.t'    => [ '1 2 3', 'there is no server that cannot be reached' ],
-    'perl-namespace.t' => [ '1', 'the symbols of the module are others' ],
-    'validation.t'     => [ '1 2 3', 'weights do not matter, and warnings have other words' ],
 );
+my %ON_SERVERS = @SYMBOLS;
+
+# Starts a server on a free port of the loopback. Returns the number of its process, and the port
+# that it answers on.
+sub start_server {
+    my (@command) = @_;
+    for my $attempt (1 .. 5) {
+        my $free = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "socket: $!";
+        my $port = $free->sockport;
+        close $free;
+        my $pid = fork // die "fork: $!";
+        if (!$pid) {
+            open STDOUT, '>&', \*STDERR or die $!;
+            exec map { s/PORT/$port/r } @command or POSIX::_exit(127);
+        }
+        for (1 .. 6000) {
+            # Another program may have got the port before.
+            last if waitpid($pid, WNOHANG) == $pid;
+            return ($pid, $port) if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port");
+            select undef, undef, undef, 0.01;
+        }
+    }
+    die "$command[0] does not answer\n";
+}
+
+# Returns the command `tavola` of the checkout, the one that was built last; or nothing.
+sub tavola_command {
+    my $target = ($ENV{TAVOLA_PERL_SOURCE} // '.') . '/../../target';
+    my @built = sort { -M $a <=> -M $b } grep { -x } map { "$target/$_/tavola" }
+        qw(debug quick release);
+    return $ENV{TAVOLA_COMMAND} // $built[0];
+}
+
+# Returns where the keys of the tests are: a name, the tests that differ, and the command of the
+# server, which may be missing.
+sub places_of_keys {
+    my ($memcached) = grep { -x } map { "$_/memcached" } split /:/, $ENV{PATH};
+    my $tavola = tavola_command();
+    my @places = ([ 'in a table', \%ON_TABLE ]);
+    return @places if !has_client();
+    push @places, [ 'on memcached', \%ON_SERVERS, $memcached, qw(-u root -l 127.0.0.1 -p PORT) ],
+        [ 'on tavola serve', \%ON_SERVERS, $tavola, qw(serve peers --listen 127.0.0.1:PORT) ];
+    return @places;
+}
+
+my @pids;
+END { local $?; kill TERM => @pids if @pids }
 
 subtest 'Cache::Memcached::Fast' => sub {
     my $in = "$peers/Cache-Memcached-Fast-0.28";
-    my $count = suite($in, \%MEMCACHED, map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t");
-    cmp_ok($count, '>=', 125, 'all tests were run');
-    diag("$count tests of Cache::Memcached::Fast passed");
+    my @files = map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t";
+    my @runs;
+    for my $place (places_of_keys()) {
+        my ($name, $differs, @command) = @$place;
+        if (@command && !defined $command[0]) {
+            diag("the tests do not run with keys $name: its program is not there");
+            next;
+        }
+        my ($pid, $port) = @command ? start_server(@command) : ();
+        push @pids, $pid if $pid;
+        local $ENV{TAVOLA_MEMCACHED_PORT} = $port // '';
+        # It sleeps for 20 seconds, so all do so at once.
+        push @runs, [ $name, $differs, $port, { 't/commands.t' => started($in, 't/commands.t') } ];
+    }
+    for my $run (@runs) {
+        my ($name, $differs, $port, $running) = @$run;
+        local $ENV{TAVOLA_MEMCACHED_PORT} = $port // '';
+        # The slow one comes last.
+        my @order = sort { ($a =~ /commands/) <=> ($b =~ /commands/) || $a cmp $b } @files;
+        my $count = suite($in, $differs, $running, @order);
+        cmp_ok($count, '>=', 125, "all tests were run with keys $name");
+        diag("$count tests of Cache::Memcached::Fast passed with keys $name");
+    }
+    kill TERM => @pids;
+    waitpid $_, 0 for splice @pids;
 };
 
 # The numbers are those of version 1.57. Files without numbers die at one of their first calls, or
@@ -153,7 +240,7 @@ subtest 'Cache::FastMmap' => sub {
     if (!$is_known) {
         $_->[0] = undef for values %FASTMMAP;
     }
-    my $count = suite($in, \%FASTMMAP, map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t");
+    my $count = suite($in, \%FASTMMAP, {}, map { "t/$_" } map { s{.*/}{}r } sort glob "$in/t/*.t");
     cmp_ok($count, '>=', 346, 'all tests were run');
     diag("$count tests of Cache::FastMmap passed");
 };

@@ -21,7 +21,7 @@ sub checked {
         $program;
     open my $handle, '<', "$report" or die $!;
     my $text = join '', <$handle>;
-    return ($code, grep { /Tavola\.so/ } split /\n==\d+== \n/, $text);
+    return ($code, grep { /(?:Tavola|Fleet)\.so/ } split /\n==\d+== \n/, $text);
 }
 
 for my $program ('xt/memory.pl', 'xt/cases-plain.pl') {

@@ -25,8 +25,8 @@ sub begin {
     my ($self, $servers, $param) = @_;
     my ($named) = map { $_->[0] =~ /\Atavola:(.+)\z/s ? $1 : () } @$servers;
     my $name = $param->{table} // $named // 'memcached';
-    $self->{table} = ref $name ? $name : Tavola->open($name, capacity => $param->{capacity} // '64M',
-        %{ $param->{table_options} // {} });
+    $self->{table} = ref $name ? $name : Tavola->open($name,
+        capacity => $param->{capacity} // '64M', %{ $param->{table_options} // {} });
     $self->{servers} = @$servers ? [ map { $_->[0] } @$servers ] : ["tavola:$name"];
     return;
 }

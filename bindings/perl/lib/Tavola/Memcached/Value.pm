@@ -1,6 +1,7 @@
 package Tavola::Memcached::Value;
 
-# Values of Tavola::Memcached: from Perl to bytes with the flags of Cache::Memcached::Fast, and back.
+# Values of Tavola::Memcached: from Perl to bytes with flags as Cache::Memcached::Fast has them, and
+# back.
 
 use strict;
 use warnings;
