@@ -4,6 +4,7 @@ project that it uses with manifests of their own, and the sources of all other c
 Usage: stage.py FOLDER
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -44,6 +45,19 @@ def crate_manifest(name):
     return text + "\n[lints.rust]\nunexpected_cfgs = \"allow\"\n"
 
 
+def empty(crate):
+    """Leave only the manifest of a crate that is for other systems, so that the archive is smaller.
+    Cargo wants it to be there, and never compiles it."""
+    manifest = (crate / "Cargo.toml").read_text()
+    checksum = json.loads((crate / ".cargo-checksum.json").read_text())
+    shutil.rmtree(crate)
+    (crate / "src").mkdir(parents=True)
+    (crate / "src/lib.rs").touch()
+    (crate / "build.rs").touch()
+    (crate / "Cargo.toml").write_text(manifest)
+    (crate / ".cargo-checksum.json").write_text(json.dumps({**checksum, "files": {}}))
+
+
 def main(folder):
     folder.mkdir(parents=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.pyc")
@@ -73,6 +87,8 @@ def main(folder):
         ["cargo", "vendor", "--quiet", "vendor"],
         cwd=folder, check=True, capture_output=True, text=True,
     ).stdout
+    for crate in (folder / "vendor").glob("windows*"):
+        empty(crate)
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(config)
 

@@ -214,7 +214,7 @@ def test_other_threads_run_while_a_call_waits(tmp_path):
             thread.start()
             waits.wait()
             # If the call had the interpreter's lock, this would come when its time is over.
-            time.sleep(0.1)
+            time.sleep(0.5)
             stopped.go_on()
             thread.join()
         assert found == [b"1"]
@@ -293,7 +293,7 @@ def paper(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tls")
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
                "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-               "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
+               "-addext", "basicConstraints=critical,CA:FALSE", "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     return folder
 
