@@ -252,9 +252,11 @@ def test_what_is_held_leaves_with_the_next_request(running, prefix):
     client.close()
     assert other.get_many(["a", "b"]) == {"a": b"1", "b": b"2"}
     code = (
-        "import sys; from tavola.memcached import Client\n"
+        "import ctypes, sys; from tavola.memcached import Client\n"
         "client = Client(sys.argv[1], hold_noreply=True, timeout=60)\n"
         "client.set(sys.argv[2], b'at the end')\n"
+        # So it is never freed, which would send it as well.
+        "ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))\n"
     )
     finish(start(code, f"127.0.0.1:{running[0].port}", f"{prefix}end"))
     assert other.get("end") == b"at the end"

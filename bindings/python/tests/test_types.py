@@ -75,6 +75,8 @@ def test_mistakes_are_found_by_mypy(tmp_path):
         "dogpile.TavolaBackend(5)\n"
         "flask_caching.TavolaCache('x').set(5, 1)\n"
         "flask_session.TavolaSessions('x').count(1)\n"
+        "from tavola.memcached import Client\n"
+        "Client('x').set('k', 1, expire='soon')\n"
     )
     (tmp_path / "wrong.py").write_text(code)
     arguments = ["--cache-dir", str(tmp_path / "cache"), "--no-error-summary"]
@@ -83,7 +85,7 @@ def test_mistakes_are_found_by_mypy(tmp_path):
         capture_output=True, text=True, timeout=300, cwd=ROOT,
     )
     lines = [int(line.split(":")[1]) for line in ran.stdout.splitlines() if ": error:" in line]
-    assert lines == [3, 4, 5, 9, 10, 12, 13, 14, 15], ran.stdout
+    assert lines == [3, 4, 5, 9, 10, 12, 13, 14, 15, 17], ran.stdout
 
 
 @pytest.mark.slow

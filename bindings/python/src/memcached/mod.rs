@@ -149,8 +149,8 @@ impl MemcachedClient {
 
 impl Drop for MemcachedClient {
     fn drop(&mut self) {
-        Python::attach(|py| {
-            // It sends what is held.
+        // It sends what is held; if the interpreter ends just now, when the fields are dropped.
+        Python::try_attach(|py| {
             let state = self.state.with(py, Option::take);
             py.detach(|| drop(state));
         });
