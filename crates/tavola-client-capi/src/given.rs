@@ -68,6 +68,15 @@ pub(crate) unsafe fn bytes<'a>(
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) })
 }
 
+/// An array; the pointer may be NULL if it is empty.
+pub(crate) unsafe fn array<'a, T>(data: *const T, count: usize) -> &'a [T] {
+    match data.is_null() || count == 0 {
+        true => &[],
+        // SAFETY: MC-1.
+        false => unsafe { std::slice::from_raw_parts(data, count) },
+    }
+}
+
 /// Text in UTF-8 that ends with a NUL.
 pub(crate) unsafe fn text<'a>(
     pointer: *const c_char,

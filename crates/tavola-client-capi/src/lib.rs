@@ -80,6 +80,8 @@
     reason = "the caller's duties are the same everywhere, and are described above"
 )]
 
+/// cbindgen:ignore
+mod compat;
 mod entry;
 mod given;
 

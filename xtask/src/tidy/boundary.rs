@@ -10,16 +10,22 @@ use syn::{Expr, Item, ItemFn, Stmt, Visibility};
 
 const LIBRARIES: [&str; 2] = ["crates/tavola-capi/src/", "crates/tavola-client-capi/src/"];
 
+const COMPAT_ENTRY: &str = "crates/tavola-client-capi/src/compat/libmemcached/entry.rs";
+
 /// What catches panics: file, function.
-const FRAMES: [(&str, &str); 4] = [
+const FRAMES: [(&str, &str); 8] = [
     ("crates/tavola-capi/src/entry.rs", "entry"),
     ("crates/tavola-capi/src/entry.rs", "entry_or"),
     ("crates/tavola-client-capi/src/entry.rs", "entry"),
     ("crates/tavola-client-capi/src/entry.rs", "entry_or"),
+    (COMPAT_ENTRY, "frame"),
+    (COMPAT_ENTRY, "with"),
+    (COMPAT_ENTRY, "code"),
+    (COMPAT_ENTRY, "read_handle"),
 ];
 
 /// Functions that have nothing to catch: name, reason.
-const EXCEPTIONS: [(&str, &str); 8] = [
+const EXCEPTIONS: [(&str, &str); 13] = [
     ("tavola_last_error", "returns what a frame has noted"),
     ("tavola_last_os_error", "returns what a frame has noted"),
     ("tavola_status_name", "looks into an array of constants"),
@@ -27,6 +33,17 @@ const EXCEPTIONS: [(&str, &str); 8] = [
     ("tavola_mc_last_error", "returns what a frame has noted"),
     ("tavola_mc_status_name", "looks into an array of constants"),
     ("tavola_mc_version", "a constant"),
+    ("tavola_compat_memcached_lib_version", "a constant"),
+    ("tavola_compat_memcached_last_error_errno", "a constant"),
+    (
+        "tavola_compat_memcached_strerror",
+        "looks into an array of constants",
+    ),
+    (
+        "tavola_compat_libmemcached_string_behavior",
+        "looks into an array of constants",
+    ),
+    ("tavola_compat_client_set_close_on_error", "does nothing"),
     (
         "tavola_log_is_on",
         "one load and a comparison, before every line that is not written",

@@ -17,8 +17,8 @@ use tavola_client_core::{Batch, Outcome, Sink};
 
 /// Takes the outcome of a request without a value.
 #[derive(Default)]
-struct OutcomeOnly {
-    outcome: Option<Outcome>,
+pub(crate) struct OutcomeOnly {
+    pub(crate) outcome: Option<Outcome>,
 }
 
 impl Sink for OutcomeOnly {

@@ -145,10 +145,15 @@ impl Installed {
 
     /// What pkg-config says.
     fn flags(&self, args: &[&str]) -> Vec<String> {
+        self.flags_of("tavola_client", args)
+    }
+
+    /// What pkg-config says of a package.
+    pub fn flags_of(&self, package: &str, args: &[&str]) -> Vec<String> {
         let out = succeed(
             Command::new("pkg-config")
                 .args(args)
-                .arg("tavola_client")
+                .arg(package)
                 .env("PKG_CONFIG_PATH", self.libraries().join("pkgconfig")),
         );
         let text = String::from_utf8(out.stdout).unwrap();
