@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -217,7 +218,7 @@ def main(count, wanted=""):
             value_of = {key: os.urandom(numbers.randint(least, most)) for key in keys}
             room = max(256 << 20, 3 * count * most)
             for name, is_slow, make in stores(folder, room):
-                if wanted not in name:
+                if not re.search(wanted, name):
                     continue
                 is_slow = is_slow is True or (is_slow == "large" and least > 1000)
                 some = keys[:SLOW] if is_slow else keys
