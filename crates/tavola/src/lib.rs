@@ -158,6 +158,8 @@ mod layout;
 #[forbid(unsafe_code)]
 mod lock;
 #[forbid(unsafe_code)]
+mod locks;
+#[forbid(unsafe_code)]
 mod log;
 #[cfg(test)]
 mod models;
@@ -183,10 +185,10 @@ pub use recover::CheckReport;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Begin, Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, Log, LogDrain, LogLine,
-    LogOptions, LogReader, LogSink, LogStats, LogText, Migrated, NumberOptions, Options, Overload,
-    Pending, Queue, QueueOptions, QueuePool, Savepoint, ShardStats, Table, Transaction, View,
-    Watch,
+    Area, Begin, Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, LockGuard, Log,
+    LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Migrated, NamedLock,
+    NumberOptions, Options, Overload, Pending, Permit, Queue, QueueOptions, QueuePool, Savepoint,
+    Semaphore, ShardStats, Table, Transaction, View, Watch,
 };
 pub use values::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, DurableStats,

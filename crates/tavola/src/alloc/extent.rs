@@ -9,7 +9,9 @@
 use super::capacity::room;
 use super::pool::{FULL_SIZE, back_words, lock, push_unbacked, unused_from};
 use crate::error::{Error, Result, corrupt};
-use crate::layout::{EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageRun, PageWord};
+use crate::layout::{
+    EXTENTS, Extent, ExtentKind, ExtentState, PAGE, PageRun, PageWord, area_len, record_off,
+};
 use crate::lock::{Me, PoolLock, is_alive};
 use crate::region::{Region, no_room};
 use crate::sync::Ordering;
@@ -151,7 +153,7 @@ fn claim<'a>(
             }
             Candidate::NoNumber => {
                 return full(
-                    "the table already has 16 queue pools and logs, the maximum; use \
+                    "the table already has 16 queue pools, logs and areas, the maximum; use \
                     another table",
                 );
             }
@@ -397,6 +399,8 @@ fn kind_of(region: &Region, run: PageRun) -> Option<ExtentKind> {
                 let sizes = region.journal_head(base).verify();
                 sizes.map(|sizes| sizes.len())
             }
+            ExtentKind::Locks => region.locks_head(base).verify().map(record_off),
+            ExtentKind::Area => region.area_head(base).verify().and_then(area_len),
         };
         len.is_some_and(|len| len.div_ceil(PAGE) == u64::from(run.pages))
     })

@@ -1,10 +1,12 @@
-//! The objects beside the keys of a table, which are queue pools and logs: names, check, repair.
+//! The objects beside the keys of a table, which are queue pools, logs, locks and areas: names,
+//! check, repair.
 
 use super::core::Core;
-use crate::alloc::extent_names;
+use crate::alloc::{extent_names, find_extent};
 use crate::error::{Error, Result};
 use crate::layout::ExtentKind;
 use crate::lock::{Me, is_copied_in_use};
+use crate::locks;
 use crate::log::{self, LogRing};
 use crate::queue;
 use crate::recover::CheckReport;
@@ -41,11 +43,18 @@ impl Core {
                 Err(error) => report.problem(|| format!("log {shown:?}: {error}")),
             }
         }
+        locks::check(region, report);
+        for name in extent_names(region, ExtentKind::Area) {
+            let found = find_extent(region, ExtentKind::Area, &name);
+            if !matches!(found, Ok(Some((base, _))) if region.area_head(base).verify().is_some()) {
+                report.problem(|| format!("the head of area {:?} is damaged", printable(&name)));
+            }
+        }
         Ok(())
     }
 
-    /// Repairs all queue pools and logs. Returns the number of element numbers that were removed
-    /// plus the number of sheets that were cut.
+    /// Repairs all queue pools, logs and locks. Returns the number of element numbers that were
+    /// removed plus the number of sheets that were cut and of locks that were damaged.
     pub(crate) fn repair_side_objects(&self, me: Me) -> Result<u64> {
         let (region, mut gone) = (self.region(), 0);
         // The check that follows reports what cannot be opened, and pools that stay locked.
@@ -59,6 +68,7 @@ impl Core {
                 gone += log::repair(&LogRing::of(region, base, &log), me);
             }
         }
+        gone += locks::repair(region, me)?;
         Ok(gone)
     }
 }

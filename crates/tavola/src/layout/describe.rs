@@ -20,6 +20,9 @@ const TOTAL: usize = count::<Superblock>()
     + count::<LogHead>()
     + count::<SheetHead>()
     + count::<JournalHead>()
+    + count::<LocksHead>()
+    + count::<LockRecord>()
+    + count::<AreaHead>()
     + count::<LeaseRecord>()
     + count::<WatchRecord>()
     + count::<CacheSample>()
@@ -55,6 +58,9 @@ const fn collect() -> [u64; TOTAL] {
     let (all, at) = push::<LogHead>(all, at);
     let (all, at) = push::<SheetHead>(all, at);
     let (all, at) = push::<JournalHead>(all, at);
+    let (all, at) = push::<LocksHead>(all, at);
+    let (all, at) = push::<LockRecord>(all, at);
+    let (all, at) = push::<AreaHead>(all, at);
     let (all, at) = push::<LeaseRecord>(all, at);
     let (all, at) = push::<WatchRecord>(all, at);
     let (all, at) = push::<CacheSample>(all, at);
@@ -173,6 +179,13 @@ pub fn tables() -> String {
         "Journal head",
         "at the beginning of the extent of a durable table's journal",
     );
+    table::<LocksHead>(&mut out, "Locks head", "at the beginning of its extent");
+    table::<LockRecord>(
+        &mut out,
+        "Lock record",
+        "one a named lock or semaphore, from offset 512 of its extent on",
+    );
+    table::<AreaHead>(&mut out, "Area head", "at the beginning of its extent");
     table::<LeaseRecord>(&mut out, "Lease record", "16 a shard");
     table::<WatchRecord>(&mut out, "Watch record", "9 a shard");
     areas(&mut out);

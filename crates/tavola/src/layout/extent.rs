@@ -1,4 +1,5 @@
-//! Extents: runs of pages that belong to one object beside the keys, a queue pool or a log.
+//! Extents: runs of pages that belong to one object beside the keys: a queue
+//! pool, a log, a journal, locks, or an area.
 //!
 //! An extent is filled while it is `BUILDING`, and exists by one store, of `LIVE`. So a builder
 //! that dies leaves an entry that names it, and its pages are given back.
@@ -25,10 +26,18 @@ pub(crate) enum ExtentKind {
     QueuePool,
     Log,
     Journal,
+    Locks,
+    Area,
 }
 
 impl ExtentKind {
-    pub(crate) const ALL: [Self; 3] = [Self::QueuePool, Self::Log, Self::Journal];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::QueuePool,
+        Self::Log,
+        Self::Journal,
+        Self::Locks,
+        Self::Area,
+    ];
 
     /// Returns the number that stands for the kind in an entry.
     fn code(self) -> u32 {
@@ -36,6 +45,8 @@ impl ExtentKind {
             Self::QueuePool => 1,
             Self::Log => 2,
             Self::Journal => 3,
+            Self::Locks => 4,
+            Self::Area => 5,
         }
     }
 
@@ -45,6 +56,8 @@ impl ExtentKind {
             Self::QueuePool => "queue pool",
             Self::Log => "log",
             Self::Journal => "journal",
+            Self::Locks => "set of locks",
+            Self::Area => "area",
         }
     }
 }

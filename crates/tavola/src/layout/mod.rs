@@ -18,6 +18,7 @@
 //! widths, no pointers, no padding, little-endian, the same for every target. [`assert_layout!`]
 //! checks sizes and offsets at compile time; [`tables`] prints them for `docs/internals/format.md`.
 
+mod area;
 mod bucket;
 mod class;
 mod clock;
@@ -28,6 +29,7 @@ mod geometry;
 mod item;
 mod journal;
 mod lease;
+mod locks;
 mod log;
 mod name;
 mod page_word;
@@ -43,6 +45,7 @@ mod timing;
 mod uid;
 mod watch;
 
+pub(crate) use area::{AREA_DATA, AreaHead, area_len};
 pub(crate) use bucket::{
     ACCESSED, AGAIN, BUCKETS, Bucket, HINT_MAX, PROTECTED, REF_MASK, SLOTS, Segment, ghost_age,
     ghost_word, is_key, pending_ref, pending_word, slot_ref, slot_tag, slot_word,
@@ -60,6 +63,9 @@ pub(crate) use item::{
 };
 pub(crate) use journal::{JournalGeometry, JournalHead, MOST_RING, RING};
 pub(crate) use lease::{LEASES, LEASES_BACKED, LONGEST_LEASE_MS, LeaseRecord, LeaseView};
+pub(crate) use locks::{
+    LOCK_EXTENTS, LockName, LockRecord, LocksHead, MOST_SHARING, locks_len, record_off, records_of,
+};
 pub(crate) use log::{
     BLOCK, DROP_NEWEST, DROP_OLDEST, Drained, FEWEST_SHEETS, LEVELS, LINE_HEAD, LineHead,
     LogGeometry, LogHead, MOST_SHEETS, MOST_TEXT, SHEET, SHEET_WORDS, SheetHead, SheetState,

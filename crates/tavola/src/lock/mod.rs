@@ -62,7 +62,7 @@ use std::cell::Cell;
 use std::time::Duration;
 use wait::{wait, wait_with_backoff};
 
-const WAITERS: u32 = 1 << 31;
+pub(crate) const WAITERS: u32 = 1 << 31;
 /// How often [`AllEnds`] waits for ends in all, and how long each time.
 const PAUSES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(1);

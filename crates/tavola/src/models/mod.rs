@@ -28,6 +28,8 @@ mod log_drains;
 mod log_story;
 mod logs;
 mod moves;
+#[cfg(feature = "shuttle")]
+mod named_locks;
 mod pins;
 #[cfg(feature = "shuttle")]
 mod queue_deaths;

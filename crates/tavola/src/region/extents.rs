@@ -2,7 +2,8 @@
 
 use super::Region;
 use crate::layout::{
-    Extent, JournalHead, LogHead, PAGE, PageRun, QueueHead, QueuePoolHead, SheetHead,
+    AreaHead, Extent, JournalHead, LockRecord, LocksHead, LogHead, PAGE, PageRun, QueueHead,
+    QueuePoolHead, SheetHead,
 };
 use crate::sync::{UserWord, W32, copy_in_words, copy_out_words};
 
@@ -41,6 +42,19 @@ impl Region {
         self.at(offset)
     }
 
+    pub(crate) fn area_head(&self, offset: u64) -> &AreaHead {
+        self.at(offset)
+    }
+
+    pub(crate) fn locks_head(&self, offset: u64) -> &LocksHead {
+        self.at(offset)
+    }
+
+    #[inline(always)]
+    pub(crate) fn lock_record(&self, offset: u64) -> &LockRecord {
+        self.at(offset)
+    }
+
     pub(crate) fn journal_head(&self, offset: u64) -> &JournalHead {
         self.at(offset)
     }
@@ -57,8 +71,8 @@ impl Region {
 
     /// Returns adjacent words, for users.
     #[inline]
-    pub(crate) fn user_words(&self, offset: u64, count: u32) -> &[UserWord] {
-        let start = self.bytes(offset, u64::from(count) * 8);
+    pub(crate) fn user_words(&self, offset: u64, count: u64) -> &[UserWord] {
+        let start = self.bytes(offset, count * 8);
         assert!(offset.is_multiple_of(8), "words at an odd place");
         // SAFETY: as in `words`.
         unsafe { core::slice::from_raw_parts(start.cast::<UserWord>(), count as usize) }

@@ -52,8 +52,9 @@ pub mod names {
 }
 
 use crate::layout::{
-    Fixed, Geometry, JournalHead, LogHead, PAGE, PAGE_SHIFT, PARTICIPANTS, Participant, Pool,
-    QueueHead, QueuePoolHead, Segment, ShardHead, SheetHead, SlabPage, Superblock, UNIT, UidPage,
+    AreaHead, Fixed, Geometry, JournalHead, LockRecord, LocksHead, LogHead, PAGE, PAGE_SHIFT,
+    PARTICIPANTS, Participant, Pool, QueueHead, QueuePoolHead, Segment, ShardHead, SheetHead,
+    SlabPage, Superblock, UNIT, UidPage,
 };
 use crate::sync::{Ordering, RecordRing, W32, W64};
 use crate::sys;
@@ -479,6 +480,12 @@ unsafe impl Words for QueueHead {}
 unsafe impl Words for LogHead {}
 // SAFETY: as above.
 unsafe impl Words for JournalHead {}
+// SAFETY: as above.
+unsafe impl Words for AreaHead {}
+// SAFETY: as above.
+unsafe impl Words for LocksHead {}
+// SAFETY: as above.
+unsafe impl Words for LockRecord {}
 // SAFETY: as above.
 unsafe impl Words for SheetHead {}
 // SAFETY: a word.

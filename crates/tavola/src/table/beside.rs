@@ -94,7 +94,7 @@ fn check_name(name: &str) -> Result<()> {
         true => Ok(()),
         false => Err(Error::BadName {
             name: name.to_owned(),
-            why: "a queue pool or log has a name of 1 to 96 bytes, without zero bytes",
+            why: "a queue pool, log or area has a name of 1 to 96 bytes, without zero bytes",
         }),
     }
 }

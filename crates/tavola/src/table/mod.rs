@@ -18,6 +18,7 @@ mod latency;
 mod lazy;
 mod leases;
 mod live;
+mod locks;
 mod logs;
 mod maintain;
 mod migrate;
@@ -47,6 +48,7 @@ pub use durable::{on_rebuild, verify};
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
+pub use locks::{Area, LockGuard, NamedLock, Permit, Semaphore};
 pub use logs::{
     Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
 };

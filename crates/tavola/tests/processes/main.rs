@@ -30,6 +30,7 @@ mod inherit;
 mod key_watch;
 mod large;
 mod lease_deaths;
+mod lock_deaths;
 mod log_counts;
 mod log_deaths;
 mod mapping;

@@ -27,6 +27,7 @@ mod lease_options;
 mod leases;
 mod limits;
 mod live_keys;
+mod locks;
 mod log_full;
 mod logs;
 mod migrate;

@@ -211,7 +211,7 @@ impl QueuePool {
     pub fn words(&self, element: u32) -> &[UserWord] {
         let count = self.inner.geometry.stride / 8;
         let region = self.inner.core.region();
-        region.user_words(self.place(element), count as u32)
+        region.user_words(self.place(element), count)
     }
 
     /// Copies bytes from an element that this handle holds, starting at `at`.
