@@ -232,7 +232,7 @@ pub unsafe extern "C" fn tavola_log_open_read_only(
 }
 
 /// Opens a log in the file of a table, within its `max_size`, and creates it if it does not exist.
-/// A table has room for 16 pools and logs, and each stays as long as the table. `options` may be
+/// A table has room for 16 pools, logs and areas, and each stays as long as the table. `options` may be
 /// NULL.
 ///
 /// # Examples

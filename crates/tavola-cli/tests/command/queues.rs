@@ -102,7 +102,6 @@ fn a_job_goes_back_if_its_command_fails_or_is_killed() {
 fn a_lock_is_held_by_one_and_passes_the_exit_code_on() {
     let shell = Shell::new();
     shell.run(["lock", "t", "l", "--", "true"]).ok();
-    assert_eq!(shell.run(["exists", "t", "l"]).code, 1);
     assert_eq!(
         shell
             .run(["lock", "t", "l", "--", "sh", "-c", "exit 42"])
@@ -120,12 +119,29 @@ fn a_lock_is_held_by_one_and_passes_the_exit_code_on() {
     for mut one in all {
         assert!(one.wait().unwrap().success());
     }
+    // A lock is no key, and a cache does not evict it.
     assert_eq!(shell.run(["count", "t"]).text(), "0\n");
     shell.run(["create", "cache", "--capacity", "4M"]).ok();
-    let sentence = shell.run(["lock", "cache", "l", "--", "true"]).error();
-    assert!(sentence.contains("cache"), "{sentence}");
-    shell.run(["set", "t", "other", "value"]).ok();
-    shell.run(["lock", "t", "other", "--", "true"]).error();
+    shell.run(["lock", "cache", "l", "--", "true"]).ok();
+    let sentence = shell.run(["lock", "t", "", "--", "true"]).error();
+    assert!(sentence.contains("1 to 56 bytes"), "{sentence}");
+}
+
+#[test]
+fn a_lock_is_shared_by_those_who_ask_for_that() {
+    let shell = Shell::new();
+    let started = shell.path().join(".started");
+    let script = format!("touch {}; exec sleep 60", started.display());
+    let mut holder = shell.spawn(["lock", "t", "l", "--shared", "--", "sh", "-c", &script]);
+    wait_until(|| started.exists());
+    shell.run(["lock", "t", "l", "--shared", "--", "true"]).ok();
+    let held = shell.run(["lock", "t", "l", "--timeout", "0", "--", "true"]);
+    let pid = format!("l is held by pid {}", holder.id());
+    assert!(held.code == 1 && held.err.contains(&pid), "{held:?}");
+    end(&mut holder);
+    let ran = shell.run(["lock", "t", "l", "--timeout", "30s", "--", "true"]);
+    // Who shares a lock changes nothing, so there is nothing to be told.
+    assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
 }
 
 #[test]
@@ -136,19 +152,22 @@ fn a_killed_holder_frees_its_lock_and_a_living_one_does_not() {
     let mut holder = shell.spawn(["lock", "t", "l", "--", "sh", "-c", &script]);
     wait_until(|| started.exists());
     let held = shell.run(["lock", "t", "l", "--timeout", "50ms", "--", "true"]);
-    let pid = format!("\"pid\":{}", holder.id());
+    let pid = format!("l is held by pid {}", holder.id());
     assert!(held.code == 1 && held.err.contains(&pid), "{held:?}");
     end(&mut holder);
-    shell
-        .run(["lock", "t", "l", "--timeout", "30s", "--", "true"])
-        .ok();
+    let next = shell.run(["lock", "t", "l", "--timeout", "30s", "--", "true"]);
+    assert!(
+        next.code == 0 && next.err.contains("was killed"),
+        "{next:?}"
+    );
     // A signal goes to the command, and the lock is freed when that has ended.
     fs::remove_file(&started).unwrap();
     let mut holder = shell.spawn(["lock", "t", "l", "--", "sh", "-c", &script]);
     wait_until(|| started.exists());
     kill_process(Pid::from_child(&holder), Signal::TERM).unwrap();
     assert_eq!(holder.wait().unwrap().code(), Some(128 + 15));
-    assert_eq!(shell.run(["exists", "t", "l"]).code, 1);
+    let next = shell.run(["lock", "t", "l", "--timeout", "0", "--", "true"]);
+    assert!(next.code == 0 && next.err.is_empty(), "{next:?}");
 }
 
 /// Kills a process and waits for its end.

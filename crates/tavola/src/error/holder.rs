@@ -19,6 +19,8 @@ pub enum Lock {
     Journal,
     /// A lock of the files of a journal.
     JournalFiles,
+    /// A named lock or semaphore of programs.
+    Named,
 }
 
 impl fmt::Display for Lock {
@@ -30,6 +32,7 @@ impl fmt::Display for Lock {
             Self::Turn => write!(f, "the turn of transactions"),
             Self::Journal => write!(f, "the journal"),
             Self::JournalFiles => write!(f, "the files of the journal"),
+            Self::Named => write!(f, "a named lock"),
         }
     }
 }

@@ -106,6 +106,15 @@ impl Holder<'_> {
         None
     }
 
+    /// Returns the participants that hold it, one for each hold.
+    pub(crate) fn owners(&self) -> Vec<u32> {
+        let word = self.record.word.load(Ordering::Acquire) & !WAITERS;
+        let sharing = self.record.sharing.iter();
+        let sharing = sharing.map(|word| word.load(Ordering::Acquire));
+        let all = std::iter::once(word).chain(sharing);
+        all.filter(|owner| *owner != 0).collect()
+    }
+
     /// Takes a lock together with others who share it.
     pub(crate) fn share(&self, limit: Option<Duration>) -> Option<Held> {
         let deadline = Deadline::after(limit);

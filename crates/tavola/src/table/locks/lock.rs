@@ -1,7 +1,7 @@
 //! Named locks.
 
 use super::Opened;
-use crate::error::Result;
+use crate::error::{Holder, Result};
 use crate::lock::Me;
 use crate::locks::Held;
 use crate::table::Table;
@@ -121,6 +121,12 @@ impl NamedLock {
     /// As [`NamedLock::lock`].
     pub fn share_within(&self, limit: Duration) -> Result<Option<LockGuard<'_>>> {
         self.take_shared(Some(limit))
+    }
+
+    /// Returns the processes that hold it, one for each hold, the one that holds it alone first. A
+    /// process that waits for others to end sharing it counts as its holder.
+    pub fn holders(&self) -> Vec<Holder> {
+        self.opened.holders()
     }
 
     /// Returns its name.

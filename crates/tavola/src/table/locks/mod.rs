@@ -10,9 +10,9 @@ pub use semaphore::{Permit, Semaphore};
 
 use super::Table;
 use crate::engine::Core;
-use crate::error::{Error, Result};
+use crate::error::{Error, Holder as Holding, Lock, Result};
 use crate::layout::LockName;
-use crate::lock::Me;
+use crate::lock::{Me, holder};
 use crate::locks::{self, Holder};
 use std::sync::Arc;
 
@@ -58,6 +58,15 @@ impl Opened {
     #[inline]
     fn holder(&self) -> Result<Holder<'_>> {
         Ok(self.holder_for(self.core.writer()?))
+    }
+
+    /// Returns the processes that hold it, one for each hold.
+    fn holders(&self) -> Vec<Holding> {
+        let (region, me) = (self.core.region(), self.core.participant());
+        let owners = self.holder_for(me).owners().into_iter();
+        owners
+            .map(|owner| holder(region, Lock::Named, owner, me))
+            .collect()
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Semaphores.
 
 use super::Opened;
-use crate::error::{Error, Result};
+use crate::error::{Error, Holder, Result};
 use crate::layout::MOST_SHARING;
 use crate::lock::Me;
 use crate::table::Table;
@@ -93,6 +93,11 @@ impl Semaphore {
     /// As [`Semaphore::acquire`].
     pub fn acquire_within(&self, limit: Duration) -> Result<Option<Permit<'_>>> {
         self.take(Some(limit))
+    }
+
+    /// Returns the processes that have permits, one for each permit.
+    pub fn holders(&self) -> Vec<Holder> {
+        self.opened.holders()
     }
 
     /// Returns how many permits it was created with.
