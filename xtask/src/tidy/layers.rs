@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 pub(super) const CORE: &str = "crates/tavola/src/";
 
 /// The modules, lowest first.
-pub(super) const LAYERS: [&str; 15] = [
+pub(super) const LAYERS: [&str; 16] = [
     "sync", "error", "sys", "layout", "region", "lock", "alloc", "values", "journal", "index",
-    "recover", "queue", "log", "engine", "table",
+    "recover", "queue", "log", "locks", "engine", "table",
 ];
 
 /// Files that may use one module above them: path, module, reason.

@@ -232,8 +232,8 @@ pub unsafe extern "C" fn tavola_log_open_read_only(
 }
 
 /// Opens a log in the file of a table, within its `max_size`, and creates it if it does not exist.
-/// A table has room for 16 pools, logs and areas, and each stays as long as the table. `options` may be
-/// NULL.
+/// A table has room for 16 pools, logs and areas, and each stays as long as the table. `options`
+/// may be NULL.
 ///
 /// # Examples
 /// ```c

@@ -118,7 +118,7 @@ impl Holder<'_> {
     /// Takes a lock together with others who share it.
     pub(crate) fn share(&self, limit: Option<Duration>) -> Option<Held> {
         let deadline = Deadline::after(limit);
-        // Who releases the word wakes all from now on, not only one.
+        // A release of the word wakes all from now on, not only one.
         self.reach(1);
         loop {
             if self.record.word.load(Ordering::SeqCst) == 0 {
@@ -176,7 +176,7 @@ impl Holder<'_> {
         }
     }
 
-    /// Releases an exclusive hold after a panic: the next holder is told.
+    /// Releases an exclusive hold after a panic: the next holder is informed.
     #[cold]
     pub(crate) fn abandon_after_panic(&self) {
         self.abandon(ABANDONED);
@@ -204,8 +204,8 @@ impl Holder<'_> {
         }
     }
 
-    /// Waits until the word is free, and takes it then if it `wants` it. The word of a dead owner is
-    /// taken in any case. Returns `None` if the time was up.
+    /// Waits until the word is free, and takes it then if it `wants` it. The word of a dead owner
+    /// is taken in any case. Returns `None` if the time was up.
     fn wait_for_word(&self, wants: bool, deadline: &Deadline) -> Option<Word> {
         let (word, mut mine, mut spins) = (&self.record.word, self.me.id(), 0);
         loop {
@@ -263,8 +263,8 @@ impl Holder<'_> {
         is_empty(false).is_some() || self.wait_for_leave(deadline, is_empty).is_some()
     }
 
-    /// Waits until `look` returns something. It is told to ask whether the holders of places live
-    /// after a sleep without a wake-up, and at the end.
+    /// Waits until `look` returns something. It is asked to find out whether the holders of places
+    /// live after a sleep without a wake-up, and at the end.
     fn wait_for_leave<T>(
         &self,
         deadline: &Deadline,

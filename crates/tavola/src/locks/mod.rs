@@ -12,8 +12,8 @@
 //! `word` taken gives its place back, and waits.
 //!
 //! **LOCKS-2** The next holder after a death has a lock exclusively, even if it asked to share it,
-//! and is told: only so it can repair what the lock guards. If it stops waiting for those who share
-//! the lock, it puts the dead owner back, so that the next one is told.
+//! and learns of it: only so it can repair what the lock guards. If it stops waiting for those who
+//! share the lock, it puts the dead owner back, so that the next one learns of it.
 //!
 //! **LOCKS-3** A sleeper first reads `leaves`, then stores 1 in `wanted`, then looks at `sharing`
 //! once more. A leaver first gives its place back, and then looks at `wanted`; if it is 1, it
@@ -25,7 +25,7 @@
 //! |---|---|
 //! | with the word | the word names a dead participant: LOCKS-2 |
 //! | while it waits for those who share | the same |
-//! | with a place in `sharing` | a place of a dead participant, taken back by whoever waits for it |
+//! | with a place in `sharing` | a place of a dead participant, which a waiter takes back |
 //! | before `named` rises | a record without a name, which the next new lock fills |
 
 mod check;

@@ -142,7 +142,7 @@ fn add(region: &Region, me: Me, name: &[u8], permits: u32) -> Result<Found> {
             named,
             ..
         } => {
-            // A process that died here may have left a record half filled: it is filled anew.
+            // A process that died here may have left a record half filled: it is filled again.
             set.record(region, named).init(name, permits);
             region.locks_head(set.base).set_named(named + 1);
             Ok(Found::At(set.base + record_off(named)))

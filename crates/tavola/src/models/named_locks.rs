@@ -142,7 +142,7 @@ fn some_share_a_lock_or_one_has_it_and_nobody_sleeps_for_ever() {
 }
 
 #[test]
-fn what_the_dead_held_passes_on_and_one_is_told() {
+fn what_the_dead_held_passes_on_and_one_learns_of_it() {
     for stores in (1..=16).map(Some) {
         for shares in [[false, false, true], [true, false, true]] {
             explore(100, move || {

@@ -53,9 +53,9 @@ fn assert_free(lock: &NamedLock) {
 }
 
 #[test]
-fn what_the_dead_held_passes_on_and_the_next_holder_is_told() {
+fn what_the_dead_held_passes_on_and_the_next_holder_learns_of_it() {
     play(&[("keep", keep)]);
-    let test = "what_the_dead_held_passes_on_and_the_next_holder_is_told";
+    let test = "what_the_dead_held_passes_on_and_the_next_holder_learns_of_it";
     let dir = Dir::new();
     let (table, path) = create(&dir);
     let lock = table.named_lock(LOCK).unwrap();
@@ -101,9 +101,9 @@ fn what_the_dead_held_passes_on_and_the_next_holder_is_told() {
 }
 
 #[test]
-fn one_that_gives_up_after_a_death_leaves_it_to_be_told() {
+fn one_that_gives_up_after_a_death_leaves_the_news() {
     play(&[("wait", wait)]);
-    let test = "one_that_gives_up_after_a_death_leaves_it_to_be_told";
+    let test = "one_that_gives_up_after_a_death_leaves_the_news";
     let dir = Dir::new();
     let (table, path) = create(&dir);
     let lock = table.named_lock(LOCK).unwrap();

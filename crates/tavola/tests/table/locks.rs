@@ -140,7 +140,7 @@ fn no_more_threads_have_a_permit_than_there_are() {
 }
 
 #[test]
-fn a_panic_is_told_to_the_next_holder() {
+fn the_next_holder_learns_of_a_panic() {
     let dir = Dir::new();
     let table = table(&dir);
     let lock = table.named_lock("l").unwrap();

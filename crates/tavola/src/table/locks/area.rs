@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Bytes that all processes share, in the file of a table. They are zero at first, begin at a page
 /// of the system, and never move: pointers into them are valid while the handle is open, and
-/// offsets into them for ever, in all processes. Programs agree among themselves about what the
+/// offsets into them always, in all processes. Programs agree among themselves about what the
 /// bytes mean and who may change them, with a [`NamedLock`](crate::NamedLock) for example.
 ///
 /// # Examples
@@ -40,13 +40,13 @@ pub struct Area {
 
 impl Table {
     /// Opens the area of that name in the file of this table, and creates it with that size if it
-    /// is missing. It counts towards the table's `max_size`, and stays as long as the table. A table
-    /// can have 16 areas, queue pools and logs.
+    /// is missing. It counts towards the table's `max_size`, and stays as long as the table. A
+    /// table can have 16 areas, queue pools and logs.
     ///
     /// # Errors
-    /// [`Error::BadOption`] if there is one of another size; [`Error::BadName`] if the name does not
-    /// have 1 to 96 bytes; [`Error::ReadOnly`]; [`Error::Full`] if the table has too few adjacent
-    /// unused pages, or the file system has no space; [`Error::Corrupt`].
+    /// [`Error::BadOption`] if there is one of another size; [`Error::BadName`] if the name does
+    /// not have 1 to 96 bytes; [`Error::ReadOnly`]; [`Error::Full`] if the table has too few
+    /// adjacent unused pages, or the file system has no space; [`Error::Corrupt`].
     ///
     /// # Crash
     /// The area appears completely or not at all.

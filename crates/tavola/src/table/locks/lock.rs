@@ -12,9 +12,9 @@ use std::time::Duration;
 /// at it. It is held by one of them, or shared by up to 96.
 ///
 /// # Crash
-/// What a killed process held is free again: whoever waits for it has it within some 20 ms. If it
-/// was held exclusively, the next holder has the lock exclusively, even if it asked to share it,
-/// and [`LockGuard::owner_died`] is true: what the lock guards may be half changed.
+/// What a killed process held is free again: a thread that waits for it has it within some 20 ms.
+/// If it was held exclusively, the next holder has the lock exclusively, even if it asked to share
+/// it, and [`LockGuard::owner_died`] is true: what the lock guards may be half changed.
 ///
 /// # Examples
 /// ```
@@ -42,8 +42,8 @@ pub struct NamedLock {
     opened: Opened,
 }
 
-/// A held [`NamedLock`], released when it is dropped. If a panic drops it, the next holder is told
-/// as after a death. A forked child does not hold what its parent held.
+/// A held [`NamedLock`], released when it is dropped. If a panic drops it, the next holder learns
+/// of it as after a death. A forked child does not hold what its parent held.
 ///
 /// It belongs to its process, not to a thread; a thread that locks again what it holds waits for
 /// itself.

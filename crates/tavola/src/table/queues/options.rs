@@ -113,7 +113,8 @@ impl QueueOptions {
     }
 
     /// Opens a pool in the file of a table, and creates it if it is missing. It counts towards the
-    /// table's `max_size`. A table can have 16 pools, logs and areas, which stay as long as the table.
+    /// table's `max_size`. A table can have 16 pools, logs and areas, which stay as long as the
+    /// table.
     ///
     /// # Errors
     /// As [`QueueOptions::create_in`].
