@@ -45,6 +45,7 @@ test-damage: ## tables with flipped bits, five times as many as `make test`: FLI
 test-clients: ## clients of memcached, in eight languages, against the server
 	@scripts/setup clients
 	scripts/test-clients
+	scripts/test-shims
 
 test-memcached-suite: ## memcached's own test suite, against the server
 	@scripts/setup suite

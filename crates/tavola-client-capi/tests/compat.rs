@@ -15,15 +15,21 @@ const PROGRAMS: [(&str, &str); 2] = [
     ("fast.c", "tavola_memcached_client"),
 ];
 
-fn compile(name: &str, package: &str, how: (Language, &str), more: &[&str]) -> Program {
+fn compile(
+    name: &str,
+    package: &str,
+    language: Language,
+    compiler: &str,
+    more: &[&str],
+) -> Program {
     let installed = Installed::get();
     let flags = installed.flags_of(package, &["--cflags"]);
     let flags: Vec<&str> = { flags.iter().map(String::as_str) }
         .chain(more.iter().copied())
         .collect();
     installed.compile(Compile {
-        language: how.0,
-        compiler: how.1,
+        language,
+        compiler,
         source: &here("tests/compat").join(name),
         flags: &flags,
     })
@@ -39,7 +45,7 @@ fn programs_of_other_clients_run() {
                     "clang" => vec![more, "-Wno-unused-command-line-argument"],
                     _ => vec![more],
                 };
-                let program = compile(name, package, (language, compiler), &more);
+                let program = compile(name, package, language, compiler, &more);
                 program.run(&Fleet::start());
                 if let (Language::C, "gcc", Some(fleet)) =
                     (language, compiler, Fleet::of_memcached())
@@ -60,7 +66,7 @@ fn programs_of_other_clients_run_with_sanitizers() {
         "-O0",
     ];
     for (name, package) in PROGRAMS {
-        let program = compile(name, package, (Language::C, "gcc"), &flags);
+        let program = compile(name, package, Language::C, "gcc", &flags);
         program.run(&Fleet::start());
     }
 }
@@ -92,7 +98,7 @@ fn constants_and_placement_are_those_of_libmemcached() {
         let Some(there) = printed_there(name) else {
             return;
         };
-        let program = compile(name, "tavola_libmemcached", (Language::C, "gcc"), &[]);
+        let program = compile(name, "tavola_libmemcached", Language::C, "gcc", &[]);
         let here = program.run(&Fleet::start());
         let here = String::from_utf8(here.stdout).unwrap();
         assert!(there.lines().count() > 30, "{there}");

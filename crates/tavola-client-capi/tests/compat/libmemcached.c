@@ -271,6 +271,19 @@ static void buffers_and_behaviours(memcached_st *memc) {
   CHECK(memcached_generate_hash(memc, "any", 3) == 1);
   OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_DISTRIBUTION,
                             MEMCACHED_DISTRIBUTION_CONSISTENT));
+  // A copy on the other server, too: each of them has the key.
+  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_NUMBER_OF_REPLICAS, 1));
+  OK(memcached_set(memc, "copied", 6, "1", 1, 0, 0));
+  for (uint32_t i = 0; i < 2; i++) {
+    memcached_server_instance_st server = memcached_server_instance_by_position(memc, i);
+    memcached_st *alone = memcached_create(NULL);
+    OK(memcached_server_add(alone, memcached_server_name(server), memcached_server_port(server)));
+    OK(memcached_exist(alone, "copied", 6));
+    memcached_free(alone);
+  }
+  OK(memcached_delete(memc, "copied", 6, 0));
+  CHECK(memcached_exist(memc, "copied", 6) == MEMCACHED_NOTFOUND);
+  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_NUMBER_OF_REPLICAS, 0));
   memcached_free(other);
 }
 

@@ -72,7 +72,9 @@ impl Fleet {
             Ring::new(&nodes, placement).map_err(|error| Fault::arguments(&error.to_string()))?;
         let builder = Client::builder().servers(servers.clone());
         Ok(Self {
-            client: settings.apply(builder.placement(placement)).build()?,
+            client: settings
+                .apply(builder.placement(placement), list.len())
+                .build()?,
             ring,
             hash: settings.key_hash()?,
             distribution: settings.value(settings::DISTRIBUTION).unwrap_or(0),
@@ -93,7 +95,7 @@ impl Fleet {
     pub(super) fn single(&mut self, server: usize) -> Result<&Client, Fault> {
         if self.singles[server].is_none() {
             let builder = Client::builder().servers([self.servers[server].clone()]);
-            self.singles[server] = Some(self.settings.apply(builder).build()?);
+            self.singles[server] = Some(self.settings.apply(builder, 1).build()?);
         }
         match &self.singles[server] {
             Some(client) => Ok(client),

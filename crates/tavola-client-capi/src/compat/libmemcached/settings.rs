@@ -178,7 +178,6 @@ impl Settings {
                 }
                 return self.set_distribution(distribution);
             }
-            NUMBER_OF_REPLICAS if value != 0 => return self.set_replicas(value),
             _ => {}
         }
         self.values[behavior] = match FLAGS.contains(&behavior) {
@@ -198,11 +197,6 @@ impl Settings {
         self.values[KETAMA] = is_ketama.into();
         self.values[KETAMA_WEIGHTED] = is_weighted.into();
         Ok(())
-    }
-
-    fn set_replicas(&mut self, _count: u64) -> Result<(), Fault> {
-        let why = "there are no replicas; set NUMBER_OF_REPLICAS to 0";
-        Err(Fault::new(codes::NOT_SUPPORTED, why))
     }
 
     /// Sets the hash of the points of a ring.
@@ -239,8 +233,8 @@ impl Settings {
         })
     }
 
-    /// Gives a builder all except servers and placement.
-    pub(super) fn apply(&self, builder: Builder) -> Builder {
+    /// Gives a builder of so many servers all except the servers and their placement.
+    pub(super) fn apply(&self, builder: Builder, servers: usize) -> Builder {
         let ms = |behavior: usize| match self.values[behavior] as i32 {
             // A negative time is no bound.
             ..0 => Duration::from_secs(24 * 60 * 60),
@@ -255,6 +249,7 @@ impl Settings {
                 io = io.min(Duration::from_micros(self.values[behavior].max(1000)));
             }
         }
+        let replicas = usize::try_from(self.values[NUMBER_OF_REPLICAS]).unwrap_or(usize::MAX);
         let retry = self.values[RETRY_TIMEOUT].clamp(1, 24 * 60 * 60);
         let builder = builder
             .namespace(self.namespace.clone())
@@ -263,6 +258,8 @@ impl Settings {
             .io_timeout(io)
             .max_failures(failures)
             .retry(Duration::from_secs(retry))
+            .replicas(replicas.min(servers - 1))
+            .read_any(self.is_on(RANDOMIZE_REPLICA_READ))
             .on_down(match is_ejected {
                 true => OnDown::Eject,
                 false => OnDown::Fail,
