@@ -5,6 +5,7 @@
 mod answers;
 pub mod caches;
 mod change;
+pub mod client;
 pub mod constant;
 pub mod durable;
 mod image;

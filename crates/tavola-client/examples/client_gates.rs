@@ -2,9 +2,9 @@
 //! `scripts/gates` to count the instructions of the client.
 //!
 //! `client_gates serve` is the server: it prints its address, and ends with its input.
-//! `client_gates OPERATION COUNT ADDRESS [--twice EACH]`: what a run with a count takes beyond one with
-//! the count 0 is what the loops take. With `--twice` each EACHth of them is done twice, as if the
-//! build were slower: the gates must notice it.
+//! `client_gates OPERATION COUNT ADDRESS [--twice EACH]`: what a run with a count takes beyond one
+//! with the count 0 is what the loops take. With `--twice` each EACHth of them is done twice, as if
+//! the build were slower: the gates must notice it.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -40,7 +40,13 @@ const DIRECTION: [(&str, &[&str]); 16] = [
     ("tavola-python", &["tavola", "tavola-client"]),
     (
         "tavola-fuzz",
-        &["tavola", "tavola-cdb", "tavola-model", "tavola-proto"],
+        &[
+            "tavola",
+            "tavola-cdb",
+            "tavola-client",
+            "tavola-model",
+            "tavola-proto",
+        ],
     ),
     ("xtask", &[]),
 ];
