@@ -47,13 +47,6 @@ for my $i (1 .. 50) {
     $q->pop;
     $log->info("line $i");
 }
-if (has_client()) {
-    require './xt/memory-fleet.pl';
-    use_fleets([ 'tavola:left', 'tavola:right' ], 20);
-    my @sockets = grep { defined } map { memcached("memory$_") } 1 .. 2;
-    use_fleets(\@sockets, 20) if @sockets;
-    stop_memcached(@sockets);
-}
 my @keys = (keys %h, $t->keys('k'));
 $t->each(sub { });
 my @lines = $log->reader->lines;

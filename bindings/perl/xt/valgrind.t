@@ -1,4 +1,6 @@
-# Runs the case table and the values under valgrind, and looks for errors in the extension.
+# Runs the case table and the values under valgrind, and looks for errors in the extension. Fleets
+# are left out: their library looks for the vDSO of the kernel, which valgrind hides; growth.t looks
+# at their memory.
 use strict;
 use warnings;
 
@@ -21,7 +23,7 @@ sub checked {
         $program;
     open my $handle, '<', "$report" or die $!;
     my $text = join '', <$handle>;
-    return ($code, grep { /(?:Tavola|Fleet)\.so/ } split /\n==\d+== \n/, $text);
+    return ($code, grep { /Tavola\.so/ } split /\n==\d+== \n/, $text);
 }
 
 for my $program ('xt/memory.pl', 'xt/cases-plain.pl') {
