@@ -3,6 +3,7 @@
 require_relative 'test_case'
 require_relative 'examples'
 require 'tavola/client'
+require 'tavola/fleet'
 require 'tavola/pstore'
 
 # Every example of the documentation runs, and its values are as it says.
@@ -27,6 +28,10 @@ class ExamplesTest < TavolaTest
 
     def client
       @client ||= Tavola::Client.new('client', max_size: 16 << 20)
+    end
+
+    def fleet
+      @fleet ||= Tavola::Client.new(['tavola:left', 'tavola:right'])
     end
 
     def same(expected, value, line)
@@ -71,6 +76,7 @@ class ExamplesTest < TavolaTest
     'Tavola::Table' => 'tavola/table{,/*}.rb', 'Tavola::Watch' => 'tavola/table{,/*}.rb',
     'Tavola::Tags' => 'tavola/table{,/*}.rb', 'Tavola::Transaction' => 'tavola/table{,/*}.rb',
     'Tavola::Queue' => 'tavola/queue.rb', 'Tavola::Client' => 'tavola/client.rb',
+    'Tavola::Fleet' => 'tavola/{client,fleet}.rb',
     'Tavola::PStore' => 'tavola/pstore.rb', 'Tavola::Log' => 'tavola/log.rb',
     'Tavola::Logger' => 'tavola/log.rb', 'Tavola::LogDevice' => 'tavola/log.rb',
     'Tavola::Log::Reader' => 'tavola/log.rb', 'Tavola::Log::Drain' => 'tavola/log.rb'

@@ -17,6 +17,7 @@ class PackageTest < TavolaTest
     files, = Open3.capture2e('gem', 'specification', gem, 'files')
     assert_includes files, 'vendor/lib/libtavola.a'
     assert_includes files, 'vendor/include/tavola.h'
+    assert_includes files, 'vendor/lib/libtavola_client.a'
     assert_includes files, 'lib/active_support/cache/tavola_store.rb'
   end
 
@@ -32,9 +33,12 @@ class PackageTest < TavolaTest
   end
 
   def test_the_extension_exports_one_symbol
-    file = $LOADED_FEATURES.grep(/tavola\.so\z/).first
-    out, status = Open3.capture2('nm', '--dynamic', '--defined-only', file)
-    skip 'nm is not installed' unless status.success?
-    assert_equal ['Init_tavola'], out.lines.map { |line| line.split.last }
+    require 'tavola/fleet'
+    %w[tavola servers].each do |name|
+      file = $LOADED_FEATURES.grep(%r{/tavola/#{name}\.so\z}).first
+      out, status = Open3.capture2('nm', '--dynamic', '--defined-only', file)
+      skip 'nm is not installed' unless status.success?
+      assert_equal ["Init_#{name}"], out.lines.map { |line| line.split.last }
+    end
   end
 end

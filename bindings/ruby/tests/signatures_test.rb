@@ -2,6 +2,7 @@
 
 require_relative 'test_case'
 require 'tavola/client'
+require 'tavola/fleet'
 require 'tavola/pstore'
 
 # The types in sig/ are valid, and name each public call.
@@ -29,7 +30,7 @@ class SignaturesTest < TavolaTest
   def test_every_public_call_has_a_type
     loaded = environment
     [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Log::Reader, Tavola::Log::Drain,
-     Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Watch,
+     Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Fleet, Tavola::Watch,
      Tavola::Tags, Tavola::Transaction].each { |owner| assert_typed(owner, loaded) }
   end
 

@@ -22,7 +22,7 @@ same(100, array_sum(array_map(fn($s) => client([$s])->getStats()["127.0.0.1:$s->
 /* A server that is stopped: its keys fail, those of the others are there. */
 $silent = client([$servers[1]], [Memcached::OPT_POLL_TIMEOUT => 200]);
 same(true, $silent->set('k', 1));
-$servers[1]->signal(SIGSTOP);
+$servers[1]->pause();
 same(false, $silent->get('k'));
 same(Memcached::RES_TIMEOUT, $silent->getResultCode());
 $found = $m->getMulti($keys);

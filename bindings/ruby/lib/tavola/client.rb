@@ -7,7 +7,8 @@ module Tavola
   # server, and no socket. Values are stored with Marshal unless they are scalars, or `raw: true` is
   # given. A time of 0 is no limit, and a missing key is nil, as with memcached.
   #
-  # Not here, as there is no server: compression, failover, and the options of sockets.
+  # With an array of servers it is a client of a fleet, {Fleet}, which has the same calls. Compression,
+  # failover and the options of sockets are there, as a table needs none of them.
   #
   # @example
   #   cache = Tavola::Client.new('shop', namespace: 'web', expires_in: 300)
@@ -23,6 +24,17 @@ module Tavola
 
     # @return [Table] the table
     attr_reader :table
+
+    # Opens a table; with an array of servers, makes a {Fleet}.
+    # @example
+    #   Tavola::Client.new(['tavola:one']).class # => Tavola::Fleet
+    def self.new(table = 'cache', **options)
+      return super unless equal?(Client) && table.is_a?(Array)
+
+      # Only here, as programs with tables alone do not load the client of servers.
+      require 'tavola/fleet'
+      Fleet.new(table, **options)
+    end
 
     # @param table [String, Table] a table, or its name
     # @param namespace [String, nil] what all keys begin with, and a colon
