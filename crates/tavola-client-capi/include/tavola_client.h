@@ -513,9 +513,9 @@ const char *tavola_mc_status_name(int32_t status);
 const char *tavola_mc_version(void);
 
 // Makes a client of servers: texts `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, `/PATH`, or
-// `tavola:NAME` for a table of this machine, each with `?weight=NUMBER` if its share of the keys is
-// not 1, with commas between them. Their order is a part of the placement of keys. `options` may
-// be NULL. Nothing is connected yet.
+// `tavola:NAME` for a table of this machine, each with `?weight=NUMBER` if its share of the keys
+// is not 1, with commas between them. Their order is a part of the placement of keys. `options`
+// may be NULL. Nothing is connected yet.
 //
 // # Examples
 // ```c
