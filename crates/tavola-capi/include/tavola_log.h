@@ -215,8 +215,8 @@ tavola_status tavola_log_open_existing(const char *name, struct tavola_log **log
 tavola_status tavola_log_open_read_only(const char *name, struct tavola_log **log);
 
 // Opens a log in the file of a table, within its `max_size`, and creates it if it does not exist.
-// A table has room for 16 pools and logs, and each stays as long as the table. `options` may be
-// NULL.
+// A table has room for 16 pools, logs and areas, and each stays as long as the table. `options`
+// may be NULL.
 //
 // # Examples
 // ```c

@@ -104,7 +104,7 @@ tavola_status tavola_pool_create(const char *name,
 tavola_status tavola_pool_open_existing(const char *name, struct tavola_pool **pool);
 
 // Opens a pool in the file of a table, within its `max_size`, and creates it if it does not exist.
-// A table has room for 16 pools and logs, and each stays as long as the table.
+// A table has room for 16 pools, logs and areas, and each stays as long as the table.
 //
 // # Examples
 // ```c
