@@ -214,6 +214,7 @@ inline std::optional<std::string> last_taken() {
 
 #include <tavola_batch.hpp>
 #include <tavola_cdb.hpp>
+#include <tavola_lock.hpp>
 #include <tavola_log.hpp>
 #include <tavola_queue.hpp>
 #include <tavola_typed.hpp>

@@ -226,7 +226,7 @@ typedef void (*tavola_each_shard)(void *user, const struct tavola_shard *shard);
 typedef struct tavola_holder {
   // `sizeof(tavola_holder)`, as the library knows it.
   size_t size;
-  // The shard whose lock it holds; -1: the lock of the page pool.
+  // The shard whose lock it holds; -1: the lock of the page pool, or a named lock.
   int64_t shard;
   // Its process id, in its own pid namespace; 0 when it is not known.
   uint32_t pid;

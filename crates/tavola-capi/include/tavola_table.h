@@ -98,6 +98,9 @@ enum tavola_status
   TAVOLA_CONFLICT = 8,
   // Nothing was changed: the function of the transaction has aborted it.
   TAVOLA_ABORTED = 9,
+  // The lock or permit was taken, and the one that had it before died with it: what it guards
+  // may be half changed.
+  TAVOLA_OWNER_DIED = 10,
   // A pointer is NULL and must not be.
   TAVOLA_ERR_NULL = -1,
   // This is a bug of the library; please report it.
@@ -145,7 +148,7 @@ enum tavola_status
   TAVOLA_ERR_NO_OBJECT = -25,
   // A pool, queue or log of that name exists in the file already.
   TAVOLA_ERR_OBJECT_EXISTS = -26,
-  // The caller does not hold the element.
+  // The caller does not hold the element or lock.
   TAVOLA_ERR_NOT_HELD = -27,
   // The value is not a decimal number of the expected range.
   TAVOLA_ERR_NOT_A_COUNTER = -28,

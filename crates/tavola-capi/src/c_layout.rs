@@ -30,10 +30,11 @@ use std::mem::{align_of, offset_of};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const HEADERS: [&str; 5] = [
+const HEADERS: [&str; 6] = [
     include_str!("../include/tavola_table.h"),
     include_str!("../include/tavola_stats.h"),
     include_str!("../include/tavola_queue.h"),
+    include_str!("../include/tavola_lock.h"),
     include_str!("../include/tavola_log.h"),
     include_str!("../include/tavola_cdb.h"),
 ];

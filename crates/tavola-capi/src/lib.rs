@@ -2,8 +2,8 @@
 //! machine. A process may be killed at any moment; the others go on.
 //!
 //! Begin with the marked functions at the top of `tavola_table.h`. The other headers are
-//! `tavola_queue.h`, `tavola_log.h`, `tavola_cdb.h` (constant files) and `tavola_stats.h`. This
-//! header includes all of them.
+//! `tavola_queue.h`, `tavola_lock.h`, `tavola_log.h`, `tavola_cdb.h` (constant files) and
+//! `tavola_stats.h`. This header includes all of them.
 //!
 //! # Examples
 //! ```c
@@ -25,12 +25,12 @@
 //! # Names
 //! A function without the name of a kind of handle works on a table: `tavola_set`, `tavola_len`.
 //! Every other kind of handle has its own prefix: `tavola_pool_`, `tavola_queue_`,
-//! `tavola_queue_watch_`, `tavola_log_`, `tavola_log_drain_`, `tavola_log_reader_`, `tavola_iter_`,
-//! `tavola_view_`, `tavola_lease_`, `tavola_batch_`, `tavola_cdb_`, `tavola_cdb_find_`,
-//! `tavola_cdb_iter_`, `tavola_cdb_writer_`. A function that ends in `_with` takes
-//! attributes or options; one that ends in `_in` works on a pool or log in the file of a table. The
-//! constants of an enum begin with the name of the enum, except those of `tavola_status` and of
-//! `tavola_lease_outcome`, which begin with `TAVOLA_LEASE_`.
+//! `tavola_queue_watch_`, `tavola_lock_`, `tavola_sem_`, `tavola_area_`, `tavola_log_`,
+//! `tavola_log_drain_`, `tavola_log_reader_`, `tavola_iter_`, `tavola_view_`, `tavola_lease_`,
+//! `tavola_batch_`, `tavola_cdb_`, `tavola_cdb_find_`, `tavola_cdb_iter_`, `tavola_cdb_writer_`. A
+//! function that ends in `_with` takes attributes or options; one that ends in `_in` works on a
+//! pool or log in the file of a table. The constants of an enum begin with the name of the enum,
+//! except those of `tavola_status` and of `tavola_lease_outcome`, which begin with `TAVOLA_LEASE_`.
 //!
 //! # Errors
 //! A function that can fail returns a `tavola_status`:
@@ -38,8 +38,8 @@
 //! - `TAVOLA_OK`, which is 0: the call did what it should.
 //! - A number above 0 is an answer and not an error. `TAVOLA_NOT_FOUND`: there is no such key (or
 //!   uid, or tag). `TAVOLA_EXISTS`: the key exists already. `TAVOLA_CHANGED`: the key has another
-//!   value or token than the expected one. `TAVOLA_END`, `TAVOLA_EMPTY`, `TAVOLA_TIMEOUT` and
-//!   `TAVOLA_LEASE_LOST` are the others.
+//!   value or token than the expected one. `TAVOLA_OWNER_DIED`: the lock is held, but its last
+//!   holder died with it.
 //! - A number below 0 is an error, and its name begins with `TAVOLA_ERR_`. An error names what is
 //!   missing or exists: `TAVOLA_ERR_NO_TABLE` and `TAVOLA_ERR_TABLE_EXISTS` are about a file by its
 //!   name, `TAVOLA_ERR_NO_OBJECT` and `TAVOLA_ERR_OBJECT_EXISTS` about a pool, queue or log in a
@@ -138,6 +138,8 @@ mod batch;
 mod leases;
 
 mod queues;
+
+mod locks;
 
 mod logs;
 

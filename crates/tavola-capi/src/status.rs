@@ -31,6 +31,9 @@ pub enum tavola_status {
     TAVOLA_CONFLICT = 8,
     /// Nothing was changed: the function of the transaction has aborted it.
     TAVOLA_ABORTED = 9,
+    /// The lock or permit was taken, and the one that had it before died with it: what it guards
+    /// may be half changed.
+    TAVOLA_OWNER_DIED = 10,
 
     /// A pointer is NULL and must not be.
     TAVOLA_ERR_NULL = -1,
@@ -80,7 +83,7 @@ pub enum tavola_status {
     TAVOLA_ERR_NO_OBJECT = -25,
     /// A pool, queue or log of that name exists in the file already.
     TAVOLA_ERR_OBJECT_EXISTS = -26,
-    /// The caller does not hold the element.
+    /// The caller does not hold the element or lock.
     TAVOLA_ERR_NOT_HELD = -27,
     /// The value is not a decimal number of the expected range.
     TAVOLA_ERR_NOT_A_COUNTER = -28,
@@ -133,6 +136,8 @@ enum Cause {
     NotComputed(String),
     /// What is wrong with which argument.
     Argument(&'static str),
+    /// What is not held.
+    NotHeld(&'static str),
     Core(Error),
     /// A constant file.
     Constant(tavola_constant::Error),
@@ -179,6 +184,11 @@ impl Failure {
         Self(Box::new(Cause::Argument(what)))
     }
 
+    #[cold]
+    pub(crate) fn not_held(what: &'static str) -> Self {
+        Self(Box::new(Cause::NotHeld(what)))
+    }
+
     pub(crate) fn status(&self) -> tavola_status {
         use tavola_status::*;
         match &*self.0 {
@@ -187,6 +197,7 @@ impl Failure {
             Cause::Stopped => TAVOLA_ERR_STOPPED,
             Cause::NotComputed(_) => TAVOLA_ERR_COMPUTE,
             Cause::Argument(_) => TAVOLA_ERR_ARGUMENT,
+            Cause::NotHeld(_) => TAVOLA_ERR_NOT_HELD,
             Cause::Constant(error) => status_of_constant(error),
             Cause::Core(error) => match error {
                 Error::NotFound { .. } => TAVOLA_ERR_NO_TABLE,
@@ -281,7 +292,7 @@ impl fmt::Display for Failure {
                 f.write_str("a callback gave no place for the result, or did not take it")
             }
             Cause::NotComputed(why) => write!(f, "the value could not be computed ({why})"),
-            Cause::Argument(what) => f.write_str(what),
+            Cause::Argument(what) | Cause::NotHeld(what) => f.write_str(what),
             Cause::Core(error) => error.fmt(f),
             Cause::Constant(error) => error.fmt(f),
         }
@@ -346,8 +357,8 @@ macro_rules! names {
 
 names! {
     TAVOLA_OK TAVOLA_NOT_FOUND TAVOLA_EXISTS TAVOLA_CHANGED TAVOLA_END TAVOLA_EMPTY TAVOLA_TIMEOUT
-    TAVOLA_LEASE_LOST TAVOLA_CONFLICT TAVOLA_ABORTED TAVOLA_ERR_NULL TAVOLA_ERR_PANIC
-    TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
+    TAVOLA_LEASE_LOST TAVOLA_CONFLICT TAVOLA_ABORTED TAVOLA_OWNER_DIED TAVOLA_ERR_NULL
+    TAVOLA_ERR_PANIC TAVOLA_ERR_TOO_SMALL TAVOLA_ERR_STOPPED
     TAVOLA_ERR_ARGUMENT TAVOLA_ERR_OTHER TAVOLA_ERR_NO_TABLE TAVOLA_ERR_TABLE_EXISTS
     TAVOLA_ERR_FULL TAVOLA_ERR_CORRUPT TAVOLA_ERR_NOT_A_TABLE TAVOLA_ERR_VERSION
     TAVOLA_ERR_ENDIANNESS TAVOLA_ERR_PERMISSION TAVOLA_ERR_READ_ONLY TAVOLA_ERR_BAD_NAME

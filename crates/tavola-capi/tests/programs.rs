@@ -145,7 +145,15 @@ fn the_library_has_the_name_of_its_abi() {
 
 /// The headers for C, one after the other.
 fn headers() -> String {
-    let names = ["table", "stats", "queue", "log", "log_printf", "cdb"];
+    let names = [
+        "table",
+        "stats",
+        "queue",
+        "lock",
+        "log",
+        "log_printf",
+        "cdb",
+    ];
     let text = names.map(|name| {
         let path = here(&format!("include/tavola_{name}.h"));
         std::fs::read_to_string(path).unwrap()

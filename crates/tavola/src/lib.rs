@@ -185,7 +185,7 @@ pub use recover::CheckReport;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Area, Begin, Cursor, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, LockGuard, Log,
+    Area, Begin, Cursor, Hold, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, LockGuard, Log,
     LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Migrated, NamedLock,
     NumberOptions, Options, Overload, Pending, Permit, Queue, QueueOptions, QueuePool, Savepoint,
     Semaphore, ShardStats, Table, Transaction, View, Watch,

@@ -23,7 +23,7 @@ pub(super) struct Part {
     more: Option<&'static str>,
 }
 
-pub(super) const PARTS: [Part; 5] = [
+pub(super) const PARTS: [Part; 6] = [
     Part {
         name: "tavola_table.h",
         about: "Tables: opening them, reading and writing keys, tags, leases, batches.",
@@ -50,6 +50,13 @@ pub(super) const PARTS: [Part; 5] = [
         name: "tavola_queue.h",
         about: "Queues of elements in shared memory.",
         sources: &["queues/"],
+        includes: &["tavola_stats.h"],
+        more: None,
+    },
+    Part {
+        name: "tavola_lock.h",
+        about: "Named locks, semaphores, and memory of a program's own.",
+        sources: &["locks/"],
         includes: &["tavola_stats.h"],
         more: None,
     },

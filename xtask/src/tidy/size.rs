@@ -9,11 +9,12 @@ const LONG_LINES: usize = 500;
 const MAX_LINES: usize = 800;
 const LIST: &str = "xtask/src/tidy/long_files.txt";
 /// Made from other files, which are measured.
-const MADE: [&str; 8] = [
+const MADE: [&str; 9] = [
     "crates/tavola-capi/include/tavola_table.h",
     "crates/tavola-capi/include/tavola_stats.h",
     "crates/tavola-capi/include/tavola_cdb.h",
     "crates/tavola-capi/include/tavola_queue.h",
+    "crates/tavola-capi/include/tavola_lock.h",
     "crates/tavola-capi/include/tavola_log.h",
     "crates/tavola-client-capi/include/tavola_client.h",
     "bindings/php/src/tavola_arginfo.h",

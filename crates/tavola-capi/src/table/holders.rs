@@ -1,7 +1,7 @@
 //! Locks that other processes hold, and how long they are waited for.
 
 use super::tavola_table;
-use crate::entry::{OK, entry};
+use crate::entry::{Answer, OK, entry};
 use crate::given::given;
 use crate::status::{Failure, tavola_status};
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ pub(crate) fn limit_of(limit_ms: u64) -> Option<Duration> {
 pub struct tavola_holder {
     /// `sizeof(tavola_holder)`, as the library knows it.
     pub size: usize,
-    /// The shard whose lock it holds; -1: the lock of the page pool.
+    /// The shard whose lock it holds; -1: the lock of the page pool, or a named lock.
     pub shard: i64,
     /// Its process id, in its own pid namespace; 0 when it is not known.
     pub pid: u32,
@@ -99,11 +99,20 @@ pub unsafe extern "C" fn tavola_lock_holders(
 ) -> tavola_status {
     entry(|| {
         let table = given!(handle table);
-        let each = each.ok_or_else(|| Failure::null("each"))?;
-        for holder in &table.inner.lock_holders()? {
-            // SAFETY: the caller's function, called as its type says.
-            unsafe { each(user, &tavola_holder::from(holder)) };
-        }
-        OK
+        report_holders(each, user, || Ok(table.inner.lock_holders()?))
     })
+}
+
+/// Calls the callback, which must be there, with each holder.
+pub(crate) fn report_holders(
+    each: tavola_each_holder,
+    user: *mut c_void,
+    holders: impl FnOnce() -> Result<Vec<Holder>, Failure>,
+) -> Answer {
+    let each = each.ok_or_else(|| Failure::null("each"))?;
+    for holder in &holders()? {
+        // SAFETY: the caller's function, called as its type says.
+        unsafe { each(user, &tavola_holder::from(holder)) };
+    }
+    OK
 }

@@ -48,7 +48,7 @@ pub use durable::{on_rebuild, verify};
 pub use iter::{Cursor, Iter};
 pub use key_watch::KeyWatch;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
-pub use locks::{Area, LockGuard, NamedLock, Permit, Semaphore};
+pub use locks::{Area, Hold, LockGuard, NamedLock, Permit, Semaphore};
 pub use logs::{
     Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
 };

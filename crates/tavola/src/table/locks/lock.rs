@@ -1,6 +1,6 @@
 //! Named locks.
 
-use super::Opened;
+use super::{Hold, Opened};
 use crate::error::{Holder, Result};
 use crate::lock::Me;
 use crate::locks::Held;
@@ -50,8 +50,7 @@ pub struct NamedLock {
 #[must_use = "the lock is released when this is dropped"]
 pub struct LockGuard<'a> {
     lock: &'a NamedLock,
-    me: Me,
-    held: Held,
+    hold: Hold,
     was_panicking: bool,
 }
 
@@ -123,6 +122,11 @@ impl NamedLock {
         self.take_shared(Some(limit))
     }
 
+    /// Releases a hold of this lock. One of another process has no effect.
+    pub fn release(&self, hold: Hold) {
+        self.opened.release(hold);
+    }
+
     /// Returns the processes that hold it, one for each hold, the one that holds it alone first. A
     /// process that waits for others to end sharing it counts as its holder.
     pub fn holders(&self) -> Vec<Holder> {
@@ -149,8 +153,7 @@ impl NamedLock {
     fn guard(&self, me: Me, held: Held) -> LockGuard<'_> {
         LockGuard {
             lock: self,
-            me,
-            held,
+            hold: Hold { me, held },
             was_panicking: std::thread::panicking(),
         }
     }
@@ -159,31 +162,31 @@ impl NamedLock {
 impl LockGuard<'_> {
     /// Returns whether the one that held the lock alone before this died with it, or panicked.
     pub fn owner_died(&self) -> bool {
-        self.held == (Held::Exclusive { owner_died: true })
+        self.hold.held == (Held::Exclusive { owner_died: true })
     }
 
     /// Returns whether others may hold the lock, too.
     pub fn is_shared(&self) -> bool {
-        matches!(self.held, Held::Shared { .. })
+        matches!(self.hold.held, Held::Shared { .. })
+    }
+
+    /// Keeps the lock without the guard, until [`NamedLock::release`].
+    pub fn into_hold(self) -> Hold {
+        let hold = self.hold;
+        std::mem::forget(self);
+        hold
     }
 }
 
 impl Drop for LockGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        let opened = &self.lock.opened;
-        // A forked child does not release what its parent holds.
-        if !opened.core.is_participant(self.me) {
-            return;
+        let (opened, Hold { me, held }) = (&self.lock.opened, self.hold);
+        let is_half_changed = std::thread::panicking() && !self.was_panicking;
+        if is_half_changed && !self.is_shared() && opened.core.is_participant(me) {
+            return opened.holder_for(me).abandon_after_panic();
         }
-        let holder = opened.holder_for(self.me);
-        match self.held {
-            Held::Shared { place } => holder.leave(place),
-            Held::Exclusive { .. } if std::thread::panicking() && !self.was_panicking => {
-                holder.abandon_after_panic();
-            }
-            Held::Exclusive { .. } => holder.release(),
-        }
+        opened.release(Hold { me, held });
     }
 }
 
@@ -200,7 +203,7 @@ impl fmt::Debug for LockGuard<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LockGuard")
             .field("lock", self.lock)
-            .field("held", &self.held)
+            .field("held", &self.hold.held)
             .finish_non_exhaustive()
     }
 }

@@ -13,8 +13,17 @@ use crate::engine::Core;
 use crate::error::{Error, Holder as Holding, Lock, Result};
 use crate::layout::LockName;
 use crate::lock::{Me, holder};
-use crate::locks::{self, Holder};
+use crate::locks::{self, Held, Holder};
 use std::sync::Arc;
+
+/// A hold without a guard, for those whose language has none. It is given back to the lock or
+/// semaphore that it is of, once.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "it is held until it is given back"]
+pub struct Hold {
+    me: Me,
+    held: Held,
+}
 
 /// A lock or semaphore, as one handle has it open.
 struct Opened {
@@ -67,6 +76,19 @@ impl Opened {
         owners
             .map(|owner| holder(region, Lock::Named, owner, me))
             .collect()
+    }
+
+    /// Gives a hold back.
+    #[inline]
+    fn release(&self, hold: Hold) {
+        // A forked child does not release what its parent holds.
+        if !self.core.is_participant(hold.me) {
+            return;
+        }
+        match hold.held {
+            Held::Shared { place } => self.holder_for(hold.me).leave(place),
+            Held::Exclusive { .. } => self.holder_for(hold.me).release(),
+        }
     }
 
     #[inline]

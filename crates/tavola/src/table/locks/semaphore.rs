@@ -1,9 +1,9 @@
 //! Semaphores.
 
-use super::Opened;
+use super::{Hold, Opened};
 use crate::error::{Error, Holder, Result};
 use crate::layout::MOST_SHARING;
-use crate::lock::Me;
+use crate::locks::Held;
 use crate::table::Table;
 use std::fmt;
 use std::time::Duration;
@@ -44,8 +44,7 @@ pub struct Semaphore {
 #[must_use = "the permit is given back when this is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
-    me: Me,
-    place: u32,
+    hold: Hold,
     owner_died: bool,
 }
 
@@ -95,6 +94,11 @@ impl Semaphore {
         self.take(Some(limit))
     }
 
+    /// Gives a permit of this semaphore back. One of another process has no effect.
+    pub fn release(&self, hold: Hold) {
+        self.opened.release(hold);
+    }
+
     /// Returns the processes that have permits, one for each permit.
     pub fn holders(&self) -> Vec<Holder> {
         self.opened.holders()
@@ -115,8 +119,10 @@ impl Semaphore {
         let taken = holder.take_permit(self.permits, limit);
         Ok(taken.map(|(place, owner_died)| Permit {
             semaphore: self,
-            me: holder.me,
-            place,
+            hold: Hold {
+                me: holder.me,
+                held: Held::Shared { place },
+            },
             owner_died,
         }))
     }
@@ -127,15 +133,18 @@ impl Permit<'_> {
     pub fn owner_died(&self) -> bool {
         self.owner_died
     }
+
+    /// Keeps the permit without this guard, until [`Semaphore::release`].
+    pub fn into_hold(self) -> Hold {
+        let hold = self.hold;
+        std::mem::forget(self);
+        hold
+    }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let opened = &self.semaphore.opened;
-        // A forked child does not give back what its parent has.
-        if opened.core.is_participant(self.me) {
-            opened.holder_for(self.me).leave(self.place);
-        }
+        self.semaphore.opened.release(self.hold);
     }
 }
 
