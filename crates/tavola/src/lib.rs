@@ -239,6 +239,8 @@ mod pages {
     struct Tags;
     #[doc = include_str!("../../../docs/guide/queues.md")]
     struct Queues;
+    #[doc = include_str!("../../../docs/guide/locks.md")]
+    struct Locks;
     #[doc = include_str!("../../../docs/guide/log.md")]
     struct Log;
     #[doc = include_str!("../../../docs/guide/sharing.md")]
