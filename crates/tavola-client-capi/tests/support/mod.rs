@@ -81,6 +81,34 @@ pub struct Installed {
     prefix: PathBuf,
 }
 
+/// Cargo without what the cargo around this test has set for it, by which it would build all crates
+/// again.
+fn cargo() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_set = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "OUT_DIR",
+            "RUSTC_BOOTSTRAP",
+        ];
+        if is_set.iter().any(|begin| text.starts_with(begin)) {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(here("../.."));
+    command
+}
+
+/// The packages that `cargo test` was called for: with these, cargo builds on with the features,
+/// and so with the crates, that are built already. `scripts/test` says which if they are all.
+fn tested_packages() -> Vec<String> {
+    let packages = std::env::var("TAVOLA_TESTED_PACKAGES");
+    let packages = packages.unwrap_or_else(|_| "--package tavola-client-capi".to_owned());
+    packages.split_whitespace().map(str::to_owned).collect()
+}
+
 impl Installed {
     /// Installs it once.
     pub fn get() -> &'static Self {
@@ -89,24 +117,18 @@ impl Installed {
             let work = Path::new(env!("CARGO_TARGET_TMPDIR"));
             let target = work.parent().unwrap();
             succeed(
-                Command::new(env!("CARGO"))
-                    .args([
-                        "build",
-                        "--profile",
-                        "test",
-                        "--package",
-                        "tavola-client-capi",
-                    ])
-                    .args(["--lib", "--target-dir"])
-                    .arg(target)
-                    .current_dir(here("../..")),
+                cargo()
+                    .args(["build", "--profile", "test"])
+                    .args(tested_packages())
+                    // Naming a test takes the features of the packages' tests, too.
+                    .args(["--lib", "--test", env!("CARGO_CRATE_NAME"), "--target-dir"])
+                    .arg(target),
             );
             succeed(
-                Command::new(env!("CARGO"))
+                cargo()
                     .args(["xtask", "man"])
                     .arg(target.join("debug/man3"))
-                    .env("CARGO_TARGET_DIR", target)
-                    .current_dir(here("../..")),
+                    .env("CARGO_TARGET_DIR", target),
             );
             // Each test file has its own, as two of them may run at once.
             Self::install(&work.join(format!("client-{}", env!("CARGO_CRATE_NAME"))))
