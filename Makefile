@@ -10,7 +10,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-bindings test-damage test-clients test-memcached-suite test-report gates check check-peers \
+.PHONY: help run build test test-bindings test-damage test-clients test-shims test-memcached-suite test-report gates check check-peers \
 	packages test-packages torture torture-short torture-durable shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
@@ -45,6 +45,9 @@ test-damage: ## tables with flipped bits, five times as many as `make test`: FLI
 test-clients: ## clients of memcached, in eight languages, against the server
 	@scripts/setup clients
 	scripts/test-clients
+
+test-shims: ## pylibmc and Cache::Memcached::Fast, compiled with the client's C library
+	@scripts/setup clients
 	scripts/test-shims
 
 test-memcached-suite: ## memcached's own test suite, against the server
