@@ -55,7 +55,7 @@ fn copies_are_kept_on_the_next_servers_and_outlive_one() {
     let mut fleet = Fleet::of(&["a", "b", "c"]);
     let mut set = vec!["set", "k", "one", "--replicas", "1"];
     fleet.mc(&set).ok();
-    let has = |table: &str| fleet.shell.run(&["get", table, "k"]).code == 0;
+    let has = |table: &str| fleet.shell.run(["get", table, "k"]).code == 0;
     let tables = ["a", "b", "c"].map(has);
     assert_eq!(tables.iter().filter(|has| **has).count(), 2, "{tables:?}");
     // The own server comes before the copy, in a circle.
