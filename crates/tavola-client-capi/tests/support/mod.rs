@@ -101,14 +101,6 @@ fn cargo() -> Command {
     command
 }
 
-/// The packages that `cargo test` was called for: with these, cargo builds on with the features,
-/// and so with the crates, that are built already. `scripts/test` says which if they are all.
-fn tested_packages() -> Vec<String> {
-    let packages = std::env::var("TAVOLA_TESTED_PACKAGES");
-    let packages = packages.unwrap_or_else(|_| "--package tavola-client-capi".to_owned());
-    packages.split_whitespace().map(str::to_owned).collect()
-}
-
 impl Installed {
     /// Installs it once.
     pub fn get() -> &'static Self {
@@ -118,10 +110,15 @@ impl Installed {
             let target = work.parent().unwrap();
             succeed(
                 cargo()
-                    .args(["build", "--profile", "test"])
-                    .args(tested_packages())
-                    // Naming a test takes the features of the packages' tests, too.
-                    .args(["--lib", "--test", env!("CARGO_CRATE_NAME"), "--target-dir"])
+                    // Alone, as it is built for users.
+                    .args([
+                        "build",
+                        "--profile",
+                        "test",
+                        "--package",
+                        "tavola-client-capi",
+                    ])
+                    .args(["--lib", "--target-dir"])
                     .arg(target),
             );
             succeed(
@@ -299,30 +296,6 @@ impl Program {
         let mut command = Command::new(&self.path);
         command.envs(variables.iter().copied());
         self.succeed_with(&mut command, server)
-    }
-
-    /// What is found is in a file of each process. Leaks are found by the sanitizer: the children
-    /// that do not return from a callback have some.
-    pub fn run_under_valgrind(&self, fleet: &Fleet) {
-        let found = self.directory.path().join("found");
-        std::fs::create_dir_all(&found).unwrap();
-        self.succeed(
-            Command::new("valgrind")
-                .args(["--quiet", "--leak-check=no"])
-                .arg(format!("--log-file={}/%p", found.display()))
-                .arg(&self.path),
-            fleet,
-        );
-        let found = std::fs::read_dir(&found).unwrap().map(|file| {
-            let path = file.unwrap().path();
-            read(&path)
-        });
-        let (count, text) = found.fold((0, String::new()), |(n, all), one| (n + 1, all + &one));
-        assert!(
-            count > 0 && text.is_empty(),
-            "{}: {text}",
-            self.path.display()
-        );
     }
 
     fn succeed(&self, command: &mut Command, fleet: &Fleet) -> Output {
