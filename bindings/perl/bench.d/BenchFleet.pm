@@ -11,7 +11,7 @@ use Tavola::Memcached;
 
 my @CLIENTS = qw(Cache::Memcached::Fast Tavola::Memcached);
 
-# What is measured: a name, how many steps a round has, and a function that returns the round.
+# The measurements: a name, how many steps a round has, and a function that returns the round.
 sub loads {
     my @keys = map { "key$_" } 1 .. 100;
     my $value = 'x' x 100;

@@ -54,7 +54,7 @@ typedef struct tavola_sem tavola_sem;
 // first write of a process as `tavola_set`.
 //
 // # Crash
-// What a killed process held is free again: a thread that waits for it has it within some 20 ms.
+// The lock of a killed process is free again: a thread that waits has it within some 20 ms.
 // If it was held exclusively, the next holder has the lock exclusively, even if it asked to share
 // it, and its call returns `TAVOLA_OWNER_DIED`.
 tavola_status tavola_lock_open(const struct tavola_table *table,

@@ -1,4 +1,4 @@
-//! What servers refuse or do not answer, and what callers may not give, as exceptions.
+//! Exceptions for requests that servers refuse or do not answer, and for wrong arguments.
 
 use super::State;
 use crate::error::{bad_option, refused};

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use tavola_client::{Batch, Builder, Client, Outcome};
 use values::Values;
 
-/// What failures of servers are kept from the caller.
+/// Failures of servers that do not raise an exception.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ignored {
     Nothing,
@@ -36,7 +36,7 @@ enum Ignored {
     All,
 }
 
-/// What a client is made of, and the client while it has connections.
+/// The options of a client, and the client while it has connections.
 struct State {
     builder: Builder,
     client: LockedCell<Option<Client>>,

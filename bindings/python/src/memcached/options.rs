@@ -1,4 +1,4 @@
-//! What a client is made of, as Python gives it.
+//! The options of a client, as Python passes them.
 
 use super::failure::illegal;
 use super::keys::KeyRules;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use tavola_client::{Batch, GetOptions, Outcome};
 
-/// What is asked for besides values.
+/// Facts that a read asks for besides values.
 #[derive(Clone, Copy, Default)]
 struct Fetch {
     with_cas: bool,

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tavola_client::{Client, Error};
 
-/// What each server answered, by its name.
+/// The answers of all servers, by their names.
 type Answered<T> = Vec<(String, T)>;
 
 /// A figure of a server and its value.

@@ -22,7 +22,7 @@ module Tavola
   class MarshalError < Error
   end
 
-  # What is stored cannot be read as a value.
+  # The stored bytes cannot be read as a value.
   class UnmarshalError < Error
   end
 

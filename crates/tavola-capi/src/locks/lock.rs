@@ -49,7 +49,7 @@ const _: () = crate::given::is_shared::<tavola_lock>();
 /// first write of a process as `tavola_set`.
 ///
 /// # Crash
-/// What a killed process held is free again: a thread that waits for it has it within some 20 ms.
+/// The lock of a killed process is free again: a thread that waits has it within some 20 ms.
 /// If it was held exclusively, the next holder has the lock exclusively, even if it asked to share
 /// it, and its call returns `TAVOLA_OWNER_DIED`.
 #[unsafe(no_mangle)]
@@ -84,7 +84,7 @@ impl Drop for tavola_lock {
     }
 }
 
-/// What the functions have in common that take a lock.
+/// Takes a lock and notes the hold, for all functions that do so.
 ///
 /// # Safety
 /// CAPI-1 of `given.rs`.

@@ -12,7 +12,7 @@ use crate::status::{Failure, tavola_status};
 use std::sync::{Mutex, PoisonError};
 use tavola_core::Hold;
 
-/// What the threads that use a handle hold. They are alike, so any of them can be given back.
+/// The holds of all threads that use a handle. They are alike, so any of them can be given back.
 #[derive(Default)]
 struct Holds(Mutex<Vec<Hold>>);
 

@@ -73,7 +73,7 @@ impl Drop for tavola_sem {
     }
 }
 
-/// What the functions have in common that take a permit.
+/// Takes a permit and notes it, for all functions that do so.
 ///
 /// # Safety
 /// CAPI-1 of `given.rs`.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// at it. It is held by one of them, or shared by up to 96.
 ///
 /// # Crash
-/// What a killed process held is free again: a thread that waits for it has it within some 20 ms.
+/// The lock of a killed process is free again: a thread that waits has it within some 20 ms.
 /// If it was held exclusively, the next holder has the lock exclusively, even if it asked to share
 /// it, and [`LockGuard::owner_died`] is true: what the lock guards may be half changed.
 ///
