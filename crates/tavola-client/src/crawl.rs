@@ -1,13 +1,16 @@
 //! The keys of a server, one after the other.
 //!
 //! `lru_crawler mgdump` lists keys as they can be asked for. Servers that do not know it have
-//! `lru_crawler metadump`, whose lines begin with the key; it is asked for second.
+//! `lru_crawler metadump`, whose lines begin with the key; it is asked for second. memcached makes
+//! one list at a time, and none while it looks for expired items by itself, which takes it some
+//! milliseconds: it is asked again until the time for an answer is over.
 
 use crate::conn::{Broken, Conn, Speaks, Wait, shown};
 use crate::control::converse;
 use crate::error::Error;
 use crate::fleet::Fleet;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 use tavola_proto::meta::{self, answer::Status};
 use tavola_proto::text::{self, LruCrawler};
 use tavola_proto::{Answer, AnswerHead, KeyRoom};
@@ -26,9 +29,23 @@ enum Line {
     Key,
     Last,
     Refused(String),
+    /// Another list or the server's own look for expired items is under way.
+    Busy(String),
     /// The server does not know the command.
     Unknown,
 }
+
+/// What came of a command.
+enum Listed {
+    Whole,
+    /// No key was listed, for the reason given.
+    Busy(String),
+    /// The server does not know the command.
+    Unknown,
+}
+
+/// How long a busy server is left alone before it is asked again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Calls `each` for every key of a server that is in the namespace, without the namespace.
 pub(crate) fn keys(fleet: &Fleet, server: usize, each: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
@@ -38,12 +55,18 @@ pub(crate) fn keys(fleet: &Fleet, server: usize, each: &mut dyn FnMut(&[u8])) ->
             each(key);
         }
     };
+    let give_up = Instant::now() + fleet.settings.io_timeout;
     for form in [Form::Mgdump, Form::Metadump] {
-        let is_known = converse(fleet, server, true, |conn, deadline| {
-            list(conn, form, deadline, fleet, &mut inner)
-        })?;
-        if is_known {
-            return Ok(());
+        loop {
+            let listed = converse(fleet, server, true, |conn, deadline| {
+                list(conn, form, deadline, fleet, &mut inner)
+            })?;
+            match listed {
+                Listed::Whole => return Ok(()),
+                Listed::Unknown => break,
+                Listed::Busy(why) if Instant::now() >= give_up => return Err(Error::Refused(why)),
+                Listed::Busy(_) => thread::sleep(PAUSE),
+            }
         }
     }
     Err(Error::Refused(
@@ -51,14 +74,14 @@ pub(crate) fn keys(fleet: &Fleet, server: usize, each: &mut dyn FnMut(&[u8])) ->
     ))
 }
 
-/// Lists the keys by one command. Returns whether the server knows it.
+/// Lists the keys by one command.
 fn list(
     conn: &mut Conn,
     form: Form,
     mut deadline: Instant,
     fleet: &Fleet,
     each: &mut dyn FnMut(&[u8]),
-) -> Result<Result<bool, Error>, Broken> {
+) -> Result<Result<Listed, Error>, Broken> {
     if conn.speaks == Speaks::Binary {
         return Ok(Err(Error::Refused(
             "the binary protocol cannot list keys, and SASL needs it; log in as with -Y"
@@ -95,8 +118,9 @@ fn list(
         match line {
             Line::Skipped => {}
             Line::Key => each(&key),
-            Line::Last => return Ok(Ok(true)),
-            Line::Unknown => return Ok(Ok(false)),
+            Line::Last => return Ok(Ok(Listed::Whole)),
+            Line::Unknown => return Ok(Ok(Listed::Unknown)),
+            Line::Busy(why) => return Ok(Ok(Listed::Busy(why))),
             Line::Refused(why) => return Ok(Err(Error::Refused(why))),
         }
     }
@@ -104,7 +128,8 @@ fn list(
 
 /// Reads a line and puts its key into `key`; `None` if it does not belong to a list of keys.
 fn read(form: Form, answer: &Answer<'_>, key: &mut Vec<u8>) -> Option<Line> {
-    let refused = |why: &[u8]| Line::Refused(String::from_utf8_lossy(why).into_owned());
+    let words = |why: &[u8]| String::from_utf8_lossy(why).into_owned();
+    let refused = |why: &[u8]| Line::Refused(words(why));
     Some(match (form, answer) {
         (_, Answer::Text(text::Answer::Ok)) => Line::Skipped,
         (Form::Mgdump, Answer::Text(text::Answer::Key(found))) => {
@@ -121,6 +146,9 @@ fn read(form: Form, answer: &Answer<'_>, key: &mut Vec<u8>) -> Option<Line> {
             Line::Key
         }
         (Form::Metadump, Answer::Text(text::Answer::End)) => Line::Last,
+        (_, Answer::Text(text::Answer::Unable(why))) if why.starts_with(b"BUSY") => {
+            Line::Busy(words(why))
+        }
         (_, Answer::Text(text::Answer::Unable(why))) => refused(why),
         (_, Answer::Text(text::Answer::Error(b"") | text::Answer::ClientError(_))) => Line::Unknown,
         (_, Answer::Text(text::Answer::Error(why) | text::Answer::ServerError(why))) => {

@@ -2,6 +2,10 @@
 
 use crate::servers::{Ours, Theirs};
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::Duration;
 use tavola_client::{
     Batch, Builder, Client, Error, GetOptions, Outcome, Protocol, Sink, StoreOptions,
 };
@@ -39,6 +43,49 @@ fn all_keys_of_a_server_are_listed_without_the_namespace() {
             assert!(client.get(b"k7%").expect("an answer").is_some());
         }
     });
+}
+
+/// A server that is busy with another list, as often as it is told, before it makes one.
+fn busy(mut times: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let name = listener.local_addr().expect("an address").to_string();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+            for line in lines.map_while(Result::ok) {
+                let answer = match line.split(' ').next() {
+                    Some("mn") => "MN\r\n",
+                    _ if times > 0 => {
+                        times -= 1;
+                        "BUSY currently processing crawler request\r\n"
+                    }
+                    _ => "mg key\r\nEN\r\n",
+                };
+                if stream.write_all(answer.as_bytes()).is_err() {
+                    break;
+                }
+            }
+        }
+    });
+    name
+}
+
+#[test]
+fn a_server_that_is_busy_is_asked_again_until_the_time_for_an_answer_is_over() {
+    let keys = |times, timeout| {
+        let client = Client::builder().server(&busy(times), 1.0);
+        let client = client.io_timeout(timeout).build().expect("a client");
+        let mut listed = Vec::new();
+        let result = client.keys(0, &mut |key| listed.push(key.to_vec()));
+        (result, listed)
+    };
+    let (result, listed) = keys(3, Duration::from_secs(60));
+    assert!(result.is_ok(), "{result:?}");
+    assert_eq!(listed, [b"key"]);
+    let (result, listed) = keys(usize::MAX, Duration::from_millis(300));
+    let refused = result.expect_err("busy").to_string();
+    assert!(refused.contains("BUSY"), "{refused}");
+    assert!(listed.is_empty());
 }
 
 #[test]
