@@ -9,6 +9,7 @@
 //! - [`scale`]: how rates of [`kv`] hold up when more processes sit at the table.
 //! - [`durable`]: durable tables.
 //! - [`small`]: `open`, `iter`, `uid`, `tags`, `txn`, `copy`, in one process.
+//! - [`locks`]: named locks and semaphores, alone and contended.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
@@ -34,6 +35,7 @@ mod duty;
 mod error;
 mod kv;
 mod latency;
+mod locks;
 mod log;
 mod order;
 mod queue;
@@ -69,6 +71,7 @@ Examples:
   tavola-bench tags                                 keys with tags, and without
   tavola-bench txn                                  transactions beside single sets
   tavola-bench durable                              tables that survive, beside memory and disk
+  tavola-bench locks                                named locks, alone and contended
   tavola-bench queue                                two processes hand each other elements
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
@@ -116,6 +119,7 @@ enum What {
     #[command(after_help = "Examples:\n  tavola-bench copy --json")]
     Copy(small::Config),
     Durable(durable::Config),
+    Locks(locks::Config),
     Queue(queue::Config),
     Log(log::Config),
     Scale(scale::Config),
@@ -177,6 +181,7 @@ fn run(what: What) -> Result<()> {
         What::Durable(args) => {
             lines(args.json, durable::COLUMNS).each(|emit| durable::run(&args, emit))
         }
+        What::Locks(args) => lines(args.json, locks::COLUMNS).each(|emit| locks::run(&args, emit)),
         What::Queue(args) => lines(args.json, queue::COLUMNS).each(|emit| queue::run(&args, emit)),
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),
         What::Scale(args) => lines(args.json, scale::COLUMNS).each(|emit| scale::run(&args, emit)),

@@ -255,6 +255,24 @@ fn open_iter_and_uid_report_what_they_measured() {
 }
 
 #[test]
+fn each_kind_of_lock_is_measured_for_each_number_of_threads() {
+    let shell = Shell::new();
+    let lines = shell.lines(&words("locks --json --repeat 2 --millis 5 --threads 1,2,6"));
+    let runs: Vec<(&str, f64)> = lines
+        .iter()
+        .map(|line| (line["kind"].as_str().unwrap(), number(line, "threads")))
+        .collect();
+    let kinds = ["lock", "shared", "semaphore", "mutex"];
+    let wanted = kinds.map(|kind| [1.0, 2.0, 6.0].map(|threads| (kind, threads)));
+    assert_eq!(runs, wanted.concat());
+    for line in &lines {
+        assert!(number(line, "mops") > 0.0 && number(line, "cpu_mops") > 0.0);
+        assert!(number(line, "threads") != 2.0 || number(line, "scale") == 1.0);
+    }
+    assert_eq!(shell.tables(), 0);
+}
+
+#[test]
 fn tags_are_compared_with_none() {
     let shell = Shell::new();
     let run = |args: &[&str]| {
