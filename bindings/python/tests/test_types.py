@@ -12,7 +12,10 @@ GUIDE = ROOT.parents[1] / "docs/guide"
 # The page of the project has a program for a client of memcached as well, which is a block `python`;
 # the tests of the command run it.
 FRONT = ROOT.parents[1] / "README.md"
-PAGES = [ROOT / "README.md", GUIDE / "coming-from-diskcache.md", GUIDE / "coming-from-sqlite.md"]
+PAGES = [ROOT / "README.md"] + [
+    GUIDE / f"{name}.md"
+    for name in ("bring-your-data", "coming-from-diskcache", "coming-from-sqlite")
+]
 
 
 def _blocks():

@@ -4,7 +4,9 @@
 # guide. Each becomes a piece of Ruby in which `EXPRESSION # => VALUE` is a comparison.
 module Examples
   ROOT = File.expand_path('..', __dir__)
-  GUIDE = File.expand_path('../../docs/guide/coming-from-pstore.md', ROOT)
+  GUIDE = %w[bring-your-data coming-from-pstore].map do |name|
+    File.expand_path("../../docs/guide/#{name}.md", ROOT)
+  end
 
   One = Struct.new(:file, :line, :code) do
     def name

@@ -67,7 +67,7 @@ class ExamplesTest < TavolaTest
   Dir[File.join(Examples::ROOT, 'lib/**/*.rb')].sort.each do |file|
     Examples.in_comments(file).each { |one| add(one) }
   end
-  [File.join(Examples::ROOT, 'README.md'), Examples::GUIDE].each do |file|
+  [File.join(Examples::ROOT, 'README.md'), *Examples::GUIDE].each do |file|
     Examples.in_page(file).each { |one| add(one) } if File.exist?(file)
   end
 

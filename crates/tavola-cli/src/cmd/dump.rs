@@ -27,10 +27,12 @@ Examples:
   tavola dump words --format cdb | cdb -c words.cdb
   tavola dump ./words.cdb                         a constant file
   mkdir lmdb; tavola dump words --format mdb | mdb_load lmdb
+  tavola dump words --format gdbm | gdbm_load - words.gdbm
+  tavola dump words --format pgcopy | psql -c 'COPY words FROM STDIN'
 
 Other processes can use the table meanwhile: a key that exists during the whole dump is
 written at least once, with a value that it had. All formats but memcached can hold any
-bytes; csv, tsv, cdb, mdb and --dir omit TTLs, flags and tags, memcached omits tags. The
+bytes; only jsonl, json and binary keep TTLs, flags and tags; memcached omits tags. The
 binary format ends with a count and a checksum, so that 'tavola load' detects an
 incomplete dump. With --dir, bytes of a key that a file name cannot contain are written as
 % and two hexadecimal digits. Progress is shown on standard error: a bar on a terminal,
@@ -46,7 +48,7 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The format [default: from the file name, else jsonl]
-    #[arg(long, short, value_enum)]
+    #[arg(long, short, value_parser = Format::written())]
     format: Option<Format>,
     /// Write one file per key into this directory, which must be new or empty
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]

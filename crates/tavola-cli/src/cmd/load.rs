@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,7 +16,7 @@ use crate::error::CliError;
 use crate::progress::{self, Lasting};
 use crate::rights::RightsArgs;
 use crate::stream::tsv::Columns;
-use crate::stream::{Batch, Format, Source, binary, cdb, folder, jsonl, mdb, memcached};
+use crate::stream::{Batch, Format, Source, binary, cdb, folder, gdbm, jsonl, mdb, memcached, rdb};
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -29,6 +30,9 @@ Examples:
   tavola dump old --format binary | tavola load new
   mdb_dump ./lmdb | tavola load people            from LMDB; likewise cdb -d words.cdb
   memcached-tool localhost dump | tavola load m   from memcached
+  tavola load people /var/lib/redis/dump.rdb      from Redis, its strings
+  gdbm_dump people.gdbm - | tavola load people    from GDBM
+  psql -c 'COPY people TO STDOUT' | tavola load people --format pgcopy
 
 Creates the table if it is missing; an existing key gets the new value. If a file is
 damaged or incomplete, the exit code is 2; the entries before that place stay loaded, and
@@ -57,10 +61,13 @@ pub struct Args {
     columns: ColumnArgs,
     #[command(flatten)]
     rights: RightsArgs,
+    /// With rdb: the number of the database whose keys to load
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    database: u32,
 }
 
 #[derive(clap::Args)]
-#[command(next_help_heading = "Options of tsv and csv")]
+#[command(next_help_heading = "Options of tsv, csv and pgcopy")]
 struct ColumnArgs {
     /// The column of the key, counted from 1 [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_column)]
@@ -133,7 +140,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     };
     let first = input.fill_buf().map_err(failed)?;
     let format = choose(args.format, args.columns.any(), &path, first)?;
-    let mut source = format.source(input, args.columns.columns());
+    let mut source = format.source(input, args.columns.columns(), args.database);
     load(&args, &mut *source, &path, &bar)
 }
 
@@ -151,6 +158,9 @@ fn load(
         loaded,
         source: Box::new(source),
     })?;
+    if let Some(what) = source.left_out() {
+        eprintln!("tavola: {}: {what}", path.display());
+    }
     if io::stderr().is_terminal() {
         let (entries, seconds) = (units::count(loaded), started.elapsed().as_secs_f64());
         eprintln!(
@@ -194,9 +204,9 @@ pub(super) fn choose(
     first: &[u8],
 ) -> Result<Format, CliError> {
     if let Some(format) = format {
-        if has_columns && !matches!(format, Format::Tsv | Format::Csv) {
-            let why = "--key, --value, --separator, --raw and --no-header work with tsv and csv \
-                only; leave them out, or give --format tsv or csv";
+        if has_columns && !matches!(format, Format::Tsv | Format::Csv | Format::Pgcopy) {
+            let why = "--key, --value and --separator work with tsv, csv and pgcopy only, --raw \
+                with tsv, --no-header with csv; leave them out, or give one of these with --format";
             return Err(CliError::Sentence(why.to_string()));
         }
         return Ok(format);
@@ -223,6 +233,8 @@ fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str)
         _ if has_columns && named != Some(Format::Csv) => (Format::Tsv, ""),
         _ if first.starts_with(&binary::MAGIC) => (Format::Binary, "first bytes"),
         _ if first.starts_with(mdb::FIRST) => (Format::Mdb, "first bytes"),
+        _ if gdbm::is_meant(first) => (Format::Gdbm, "first bytes"),
+        _ if rdb::is_meant(first) => (Format::Rdb, "first bytes"),
         (None, _) if memcached::is_meant(first) => (Format::Memcached, "first bytes"),
         (None, Some(&cdb::PLUS)) => (Format::Cdb, "first bytes"),
         // Lines are often named so, too.
@@ -241,10 +253,19 @@ fn guess(has_columns: bool, path: &Path, first: &[u8]) -> (Format, &'static str)
     }
 }
 
+/// What a database of GDBM begins with, in the order of bytes of the machine that made it.
+const GDBM: RangeInclusive<u32> = 0x1357_9acd..=0x1357_9ad1;
+/// What a database of QDBM begins with, if the machine has the lowest byte first.
+const QDBM: &[u8] = b"[depot]\n\x0c";
+
 /// Returns what to do with a database that is not text.
 fn foreign(path: &Path, first: &[u8]) -> Option<String> {
     // The magic number of LMDB, behind the header of its first page.
     let is_lmdb = first.get(16..20) == Some(&0xBEEF_C0DE_u32.to_le_bytes()[..]);
+    let magic = first
+        .first_chunk()
+        .map_or(0, |magic| u32::from_le_bytes(*magic));
+    let is_gdbm = GDBM.contains(&magic) || GDBM.contains(&magic.swap_bytes());
     let is_cdb = path.extension().is_some_and(|extension| extension == "cdb");
     let is_constant = is_cdb && first.first() != Some(&cdb::PLUS) || constant::is_frozen(first);
     let file = match path.is_file() {
@@ -256,6 +277,14 @@ fn foreign(path: &Path, first: &[u8]) -> Option<String> {
         () if is_lmdb => Some(format!(
             "{path} is a database of another program; load what that prints, as in: \
             mdb_dump -n {file} | tavola load TABLE"
+        )),
+        () if is_gdbm => Some(format!(
+            "{path} is a database of GDBM; load what gdbm_dump prints, as in: gdbm_dump {file} - \
+            | tavola load TABLE"
+        )),
+        () if first.starts_with(QDBM) => Some(format!(
+            "{path} is a database of QDBM; load what its tools print, as in: dptsv export -bin \
+            {file} | tavola load TABLE --format qdbm; or vltsv, if vlmgr made it"
         )),
         () if is_constant => Some(format!(
             "{path} is a constant file, and not text; set its keys with: tavola thaw {file} TABLE"
@@ -334,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_format_follows_from_name_and_first_bytes() {
-        let cases: [(&str, &[u8], Format); 13] = [
+        let cases: [(&str, &[u8], Format); 17] = [
             (
                 "standard input",
                 b"{\"key\":\"a\",\"value\":\"b\"}\n",
@@ -348,6 +377,18 @@ mod tests {
             ("standard input", b"VERSION=3\nformat", Format::Mdb),
             ("standard input", b"+1,1:a->b\n\n", Format::Cdb),
             ("standard input", b"add a 0 0 1\r\nb\r\n", Format::Memcached),
+            (
+                "standard input",
+                b"# GDBM dump file created by",
+                Format::Gdbm,
+            ),
+            (
+                "standard input",
+                b"!\r\n! GDBM FLAT FILE DUMP -- ",
+                Format::Gdbm,
+            ),
+            ("standard input", b"REDIS0010\xfa", Format::Rdb),
+            ("standard input", b"VALKEY080\xfa", Format::Rdb),
             ("a.csv", b"a\tb\n", Format::Csv),
             (
                 "a.json",

@@ -1,23 +1,28 @@
 //! The formats of `dump` and `load`: entries on their way out of a table and into one.
 //!
-//! All of them but [`memcached`] carry any bytes:
+//! All of them but [`memcached`] carry any bytes, and [`rdb`] is only read:
 //!
 //! - [`jsonl`]: one JSON object per line, for other programs and for eyes;
 //! - [`json`]: one JSON document, for programs that read no lines;
 //! - [`csv`]: comma-separated values, for spreadsheets and databases;
 //! - [`tsv`]: key and value between tabs, for `cut`, `awk` and `join`;
 //! - [`folder`]: a file a key, in a folder;
-//! - [`cdb`], [`mdb`], [`memcached`]: what other stores dump and load;
+//! - [`cdb`], [`mdb`], [`gdbm`], [`qdbm`], [`pgcopy`], [`memcached`], [`rdb`]: what other stores
+//!   dump and load;
 //! - [`binary`]: lengths and bytes with a count and a checksum at the end, for speed and safety.
 
 pub mod binary;
 pub mod cdb;
 pub mod csv;
 pub mod folder;
+pub mod gdbm;
 pub mod json;
 pub mod jsonl;
 pub mod mdb;
 pub mod memcached;
+pub mod pgcopy;
+pub mod qdbm;
+pub mod rdb;
 pub mod tsv;
 
 pub use tsv::letter_of;
@@ -26,6 +31,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tavola::{Attributes, Expiry};
 
 use crate::error::CliError;
@@ -48,8 +55,17 @@ pub enum Format {
     Cdb,
     /// The text of mdb_dump and mdb_load (LMDB) and db_dump (Berkeley DB); no times, flags or tags
     Mdb,
+    /// The text of gdbm_dump and gdbm_load; to load, also its binary form; no times, flags or tags
+    Gdbm,
+    /// The text that dptsv export -bin prints and import -bin reads (QDBM); to load, also what
+    /// dpmgr list -ox prints; no times, flags or tags
+    Qdbm,
+    /// The text of COPY (PostgreSQL); no times, flags or tags
+    Pgcopy,
     /// The commands that memcached-tool dump prints; no tags
     Memcached,
+    /// A snapshot of Redis or Valkey, as dump.rdb: its strings; only to load
+    Rdb,
 }
 
 impl Format {
@@ -63,7 +79,11 @@ impl Format {
             Format::Binary => "binary",
             Format::Cdb => "cdb",
             Format::Mdb => "mdb",
+            Format::Gdbm => "gdbm",
+            Format::Qdbm => "qdbm",
+            Format::Pgcopy => "pgcopy",
             Format::Memcached => "memcached",
+            Format::Rdb => "rdb",
         }
     }
 
@@ -75,8 +95,18 @@ impl Format {
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "tavola" => Some(Format::Binary),
+            "rdb" => Some(Format::Rdb),
             _ => None,
         }
+    }
+
+    /// Returns a parser of the names of the formats that can be written.
+    pub fn written() -> impl TypedValueParser<Value = Format> {
+        let all = Format::value_variants().iter();
+        let written = all.filter(|format| **format != Format::Rdb);
+        let names = written.filter_map(ValueEnum::to_possible_value);
+        let parser = PossibleValuesParser::new(names.collect::<Vec<_>>());
+        parser.try_map(|name: String| Format::from_str(&name, false))
     }
 
     /// Something that writes this format.
@@ -89,15 +119,21 @@ impl Format {
             Format::Binary => Box::new(binary::Writer::new(out)?),
             Format::Cdb => Box::new(cdb::Writer::new(out)),
             Format::Mdb => Box::new(mdb::Writer::new(out)?),
+            Format::Gdbm => Box::new(gdbm::Writer::new(out)?),
+            Format::Qdbm => Box::new(qdbm::Writer::new(out)),
+            Format::Pgcopy => Box::new(pgcopy::Writer::new(out)),
             Format::Memcached => Box::new(memcached::Writer::new(out)),
+            Format::Rdb => return Err(io::Error::other("a snapshot of Redis is only read")),
         })
     }
 
-    /// Something that reads this format; `columns` matters to TSV and CSV.
+    /// Something that reads this format; `columns` matters to TSV, CSV and COPY, `database` to
+    /// snapshots of Redis.
     pub fn source<'a>(
         self,
         input: impl BufRead + 'a,
         columns: tsv::Columns,
+        database: u32,
     ) -> Box<dyn Source + 'a> {
         match self {
             Format::Jsonl => Box::new(jsonl::Reader::new(input)),
@@ -107,7 +143,11 @@ impl Format {
             Format::Binary => Box::new(binary::Reader::new(input)),
             Format::Cdb => Box::new(cdb::Reader::new(input)),
             Format::Mdb => Box::new(mdb::Reader::new(input)),
+            Format::Gdbm => Box::new(gdbm::Reader::new(input)),
+            Format::Qdbm => Box::new(qdbm::Reader::new(input)),
+            Format::Pgcopy => Box::new(pgcopy::Reader::new(input, columns)),
             Format::Memcached => Box::new(memcached::Reader::new(input)),
+            Format::Rdb => Box::new(rdb::Reader::new(input, database)),
         }
     }
 }
@@ -164,6 +204,11 @@ pub trait Source {
     /// Adds the next entry to the batch; false at the end. After an error the batch holds what it
     /// held before.
     fn next(&mut self, batch: &mut Batch) -> Result<bool, BadInput>;
+
+    /// Returns what was left out so far, or nothing if it was all taken.
+    fn left_out(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Why a source cannot continue.
@@ -298,7 +343,6 @@ fn read_exactly(input: &mut impl BufRead, count: u64, bytes: &mut Vec<u8>) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum;
 
     pub(super) type Entries = Vec<(Vec<u8>, Vec<u8>)>;
     type Read = Vec<(Vec<u8>, Vec<u8>, Attributes, Vec<Vec<u8>>)>;
@@ -345,7 +389,7 @@ mod tests {
         columns: tsv::Columns,
     ) -> (Read, Option<BadInput>) {
         let mut batch = Batch::default();
-        let mut source = format.source(bytes, columns);
+        let mut source = format.source(bytes, columns, 0);
         let error = loop {
             match source.next(&mut batch) {
                 Ok(true) => {}
@@ -374,14 +418,14 @@ mod tests {
     #[test]
     fn every_format_carries_any_bytes() {
         let all = Format::value_variants().iter().copied();
-        for format in all.filter(|format| *format != Format::Memcached) {
+        for format in all.filter(|format| !matches!(format, Format::Memcached | Format::Rdb)) {
             let bytes = written(format, &odd_entries());
             let (entries, error) = read(format, &bytes);
             assert!(error.is_none(), "{format:?}: {error:?}");
             let expected = odd_entries().into_iter().map(|(key, value)| {
                 let beside = match format {
-                    Format::Tsv | Format::Csv | Format::Cdb | Format::Mdb => Beside::default(),
-                    _ => beside_of(&key),
+                    Format::Jsonl | Format::Json | Format::Binary => beside_of(&key),
+                    _ => Beside::default(),
                 };
                 (key, value, beside.attributes(), beside.tags)
             });
@@ -405,6 +449,7 @@ mod tests {
         assert_eq!(Format::of_name(Path::new("b.tavola")), Some(Format::Binary));
         assert_eq!(Format::of_name(Path::new("b.csv")), Some(Format::Csv));
         assert_eq!(Format::of_name(Path::new("b.json")), Some(Format::Json));
+        assert_eq!(Format::of_name(Path::new("dump.rdb")), Some(Format::Rdb));
         assert_eq!(Format::of_name(Path::new("b.txt")), None);
         assert_eq!(Format::of_name(Path::new("-")), None);
     }

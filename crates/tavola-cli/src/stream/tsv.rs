@@ -163,8 +163,8 @@ fn unescape(mut field: &[u8], raw: bool, out: &mut Vec<u8>) -> Result<(), String
     Ok(())
 }
 
-const UNKNOWN_ESCAPE: &str =
-    "a backslash that is not \\t, \\n, \\r or \\\\; if backslashes mean themselves, give --raw";
+const UNKNOWN_ESCAPE: &str = "a backslash that is not \\t, \\n, \\r or \\\\; if backslashes mean \
+    themselves, give --raw; if this is what COPY of PostgreSQL prints, --format pgcopy";
 
 #[cfg(test)]
 mod tests {

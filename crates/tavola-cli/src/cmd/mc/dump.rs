@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long)]
     values: bool,
     /// The format of entries [default: from the file name, else jsonl]
-    #[arg(long, short, value_enum, requires = "values")]
+    #[arg(long, short, value_parser = Format::written(), requires = "values")]
     format: Option<Format>,
     /// Print one JSON object per key: the key and its server
     #[arg(long, conflicts_with_all = ["values", "file"])]

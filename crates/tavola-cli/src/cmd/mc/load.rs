@@ -60,12 +60,15 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
     };
     let first = input.fill_buf().map_err(failed)?;
     let format = choose(args.format, false, &path, first)?;
-    let mut source = format.source(input, stream::tsv::Columns::default());
+    let mut source = format.source(input, stream::tsv::Columns::default(), 0);
     let mut tally = Tally::default();
     let poured = pour(args, &client, &mut *source, &path, &mut tally);
     bar.finish_and_clear();
     tally.print("loaded", args.json)?;
     poured?;
+    if let Some(what) = source.left_out() {
+        eprintln!("tavola: {}: {what}", path.display());
+    }
     Ok(tally.code())
 }
 
