@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tavola_cdb::{Error, Followed, Frozen, FrozenWriter, Keep};
+use tavola_cdb::{Constant, Error, Followed, Format, Frozen, FrozenWriter, Keep, Put, Writer};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -220,6 +220,40 @@ fn an_open_file_follows_a_replaced_one_when_asked() {
     );
     assert!(frozen.refresh().unwrap());
     assert_eq!(frozen.get("key").unwrap().unwrap(), b"new");
+}
+
+/// The file in its place has another format each time.
+#[test]
+fn a_constant_file_of_any_format_is_refreshed_and_followed() {
+    let (_dir, path) = directory();
+    let put_cdb = |format, value: &str| {
+        let mut writer = Writer::options().format(format).create(&path).unwrap();
+        writer.put("key", value, Put::Add).unwrap();
+        writer.finish().unwrap();
+    };
+    put_cdb(Format::Cdb, "one");
+    let mut file = Constant::open(&path).unwrap();
+    let followed = Followed::every(Constant::open(&path).unwrap(), std::time::Duration::ZERO);
+    let kept = followed.current().unwrap();
+    assert!(!file.refresh().unwrap() && !followed.refresh().unwrap());
+    write(&path, &Map::from([(b"key".to_vec(), b"two".to_vec())]));
+    assert_eq!(file.get("key").unwrap().unwrap(), b"one");
+    assert_eq!(
+        followed.current().unwrap().get("key").unwrap().unwrap(),
+        b"two"
+    );
+    assert!(file.refresh().unwrap() && matches!(file, Constant::Frozen(_)));
+    put_cdb(Format::Cdb64, "three");
+    assert_eq!(file.get("key").unwrap().unwrap(), b"two");
+    assert!(file.refresh().unwrap() && !file.refresh().unwrap());
+    assert!(matches!(&file, Constant::Cdb(cdb) if cdb.format() == Format::Cdb64));
+    // What has the name and is no such file is an error, and the file of before stays open.
+    fs::write(path.with_extension("other"), "no constant file").unwrap();
+    fs::rename(path.with_extension("other"), &path).unwrap();
+    assert!(matches!(file.refresh(), Err(Error::NotConstant { .. })));
+    assert!(matches!(followed.current(), Err(Error::NotConstant { .. })));
+    assert_eq!(file.get("key").unwrap().unwrap(), b"three");
+    assert_eq!(kept.get("key").unwrap().unwrap(), b"one");
 }
 
 /// The bytes of a small file of version 1: a change of the format needs a new version.
