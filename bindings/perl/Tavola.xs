@@ -157,3 +157,4 @@ INCLUDE: xs/state.xs
 INCLUDE: xs/queue.xs
 INCLUDE: xs/log.xs
 INCLUDE: xs/transaction.xs
+INCLUDE: xs/cdb.xs

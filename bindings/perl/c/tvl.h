@@ -220,6 +220,12 @@ bool tvl_barrier(pTHX_ SV *self, SV *key, IV count, SV *timeout);
 tavola_status tvl_lease_wait(void *lease, uint64_t timeout_ms);
 tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms);
 
+/* cdb.c */
+extern MGVTBL tvl_cdb_vtbl;
+extern MGVTBL tvl_cdb_iter_vtbl;
+extern MGVTBL tvl_cdb_writer_vtbl;
+AV *tvl_cdb_all(pTHX_ tavola_cdb *cdb, const char *key, STRLEN len);
+
 /* open.c */
 SV *tvl_durability(pTHX_ const tvl_handle *handle);
 SV *tvl_open(pTHX_ const char *class_name, SV *name, SV **args, I32 count);

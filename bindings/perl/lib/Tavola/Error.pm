@@ -48,6 +48,9 @@ my %CLASS_OF = (
     KEY_TOO_LONG          => 'KeyTooLong',
     DAMAGED_JOURNAL       => 'DamagedJournal',
     IN_USE_ELSEWHERE      => 'InUseElsewhere',
+    NOT_CONSTANT          => 'NotConstant',
+    FILE_LOST             => 'FileLost',
+    WRITE_FAILED          => 'WriteFailed',
 );
 
 for my $class (values %CLASS_OF) {
