@@ -14,7 +14,7 @@ import sys
 BINDING = pathlib.Path(__file__).resolve().parents[1]
 ROOT = BINDING.parents[1]
 #: The crates of this project that the binding uses; they lie side by side.
-CRATES = ("tavola", "tavola-client", "tavola-proto", "tavola-server")
+CRATES = ("tavola", "tavola-cdb", "tavola-client", "tavola-proto", "tavola-server")
 #: What the binding does not use: optional parts of the crate `tavola`, and its tests.
 DROPPED_DEPENDENCIES = ("serde", "serde_json", "shuttle")
 DROPPED_FEATURES = ("serde", "shuttle")

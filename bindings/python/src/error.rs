@@ -107,6 +107,26 @@ pub fn refused(py: Python<'_>, status: &str, sentence: impl Into<String>) -> PyE
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
+/// Returns the exception of a status with its sentence, the error of the system, and the file.
+#[cold]
+pub fn system_refused(
+    py: Python<'_>,
+    status: &str,
+    sentence: String,
+    number: Option<i32>,
+    path: &std::path::Path,
+) -> PyErr {
+    let build = || {
+        let made = class(py, status)?.call1((sentence,))?;
+        if let Some(number) = number {
+            made.setattr("errno", number)?;
+        }
+        made.setattr("filename", path.as_os_str())?;
+        PyResult::Ok(PyErr::from_value(made))
+    };
+    build().unwrap_or_else(|failed| failed)
+}
+
 /// Returns the exception for an option of this binding with an invalid value.
 #[cold]
 pub fn bad_option(py: Python<'_>, option: &'static str, why: impl Into<String>) -> PyErr {

@@ -1,10 +1,11 @@
-//! The extension module `tavola._tavola`: tables, leases, queues and logs for Python, and a client
-//! of memcached.
+//! The extension module `tavola._tavola`: tables, leases, queues, logs and constant files for
+//! Python, and a client of memcached.
 //!
 //! Code that needs speed or the library is here; the rest is in `python/tavola`.
 
 mod cell;
 mod codec;
+mod constant;
 mod error;
 mod json;
 mod lease;
@@ -31,6 +32,9 @@ fn _tavola(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lease::Lease>()?;
     module.add_class::<lease::Pending>()?;
     module.add_class::<watch::KeyWatch>()?;
+    module.add_class::<constant::ConstantFile>()?;
+    module.add_class::<constant::ConstantScan>()?;
+    module.add_class::<constant::ConstantWriter>()?;
     module.add_class::<queue::JobPool>()?;
     module.add_class::<log::NativeLog>()?;
     module.add_class::<log::NativeReader>()?;

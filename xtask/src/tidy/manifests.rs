@@ -37,7 +37,7 @@ const DIRECTION: [(&str, &[&str]); 16] = [
             "tavola-server",
         ],
     ),
-    ("tavola-python", &["tavola", "tavola-client"]),
+    ("tavola-python", &["tavola", "tavola-cdb", "tavola-client"]),
     (
         "tavola-fuzz",
         &[

@@ -22,6 +22,7 @@ from ._errors import (
     EncodeError,
     EndiannessError,
     Error,
+    FileLostError,
     FullError,
     InUseElsewhereError,
     KeyTooLongError,
@@ -31,6 +32,7 @@ from ._errors import (
     NotACounterError,
     NotATableError,
     NotComputedError,
+    NotConstantError,
     NotDurableError,
     NotHeldError,
     NotThereError,
@@ -45,6 +47,7 @@ from ._errors import (
     TooManyChangesError,
     TooManyParticipantsError,
     VersionError,
+    WriteFailedError,
 )
 from ._lock import Lock
 from ._log import Log, LogDrain, LoggingHandler, LogLine, LogReader

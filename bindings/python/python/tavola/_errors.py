@@ -215,6 +215,25 @@ class InUseElsewhereError(Error):
     status = "IN_USE_ELSEWHERE"
 
 
+class NotConstantError(Error, ValueError):
+    """The file is not a constant file, or only the beginning of one."""
+
+    status = "NOT_CONSTANT"
+
+
+class FileLostError(Error):
+    """The constant file was shortened by another process, or could not be read, while it was
+    open."""
+
+    status = "FILE_LOST"
+
+
+class WriteFailedError(Error):
+    """An earlier call has failed, so the constant file cannot be finished."""
+
+    status = "WRITE_FAILED"
+
+
 class LockTimeout(Error, TimeoutError):
     """A wait for a lock or a value ended before it was there."""
 
