@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::de::DeserializeOwned;
@@ -59,7 +59,17 @@ impl<J: Serialize, D: DeserializeOwned> Crew<J, D> {
 
     /// Starts one more worker and says what it is to be.
     pub(crate) fn hire(&mut self, subcommand: &str, setup: &impl Serialize) -> Result<()> {
-        let mut member = Member::start(subcommand)?;
+        let mut this = Command::new(program()?);
+        self.add(this.arg(subcommand), setup)
+    }
+
+    /// The same with another program, which speaks as workers do.
+    pub(crate) fn hire_program(&mut self, program: &Path, setup: &impl Serialize) -> Result<()> {
+        self.add(&mut Command::new(program), setup)
+    }
+
+    fn add(&mut self, command: &mut Command, setup: &impl Serialize) -> Result<()> {
+        let mut member = Member::start(command)?;
         member.send(setup)?;
         self.members.push(member);
         Ok(())
@@ -114,6 +124,17 @@ impl<J: Serialize, D: DeserializeOwned> Crew<J, D> {
         (0..count).map(|at| self.done(at)).collect()
     }
 
+    /// Returns whether a worker has ended before it was asked to.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+        for member in &mut self.members {
+            let ended = member.child.try_wait();
+            if ended.map_err(Error::io("looking for a worker"))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Waits until all have ended.
     pub(crate) fn end(self) -> Result<()> {
         self.members.into_iter().try_for_each(Member::dismiss)
@@ -143,9 +164,8 @@ struct Member {
 }
 
 impl Member {
-    fn start(subcommand: &str) -> Result<Self> {
-        let mut child = Command::new(program()?)
-            .arg(subcommand)
+    fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -12,6 +12,7 @@
 //! - [`locks`]: named locks and semaphores, alone and contended.
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
+//! - [`shf`]: a line a second, as SharedHashFile's users know it.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //! - [`compare`]: the table beside other stores, and how each of them is used.
@@ -42,6 +43,7 @@ mod queue;
 mod scale;
 mod scratch;
 mod serve;
+mod shf;
 mod small;
 mod stats;
 mod table;
@@ -75,6 +77,7 @@ Examples:
   tavola-bench queue                                two processes hand each other elements
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
+  tavola-bench shf --stores tavola,lmdb             a line a second, as SharedHashFile prints
   tavola-bench serve --against memcached            clients of memcached, at both servers
   tavola-bench trace web.u32 --items 5%             hit ratios of a table with a capacity
   tavola-bench compare --quick                      beside the other stores there are
@@ -123,11 +126,16 @@ enum What {
     Queue(queue::Config),
     Log(log::Config),
     Scale(scale::Config),
+    Shf(Box<shf::Config>),
     Serve(Box<serve::Config>),
     Trace(trace::Config),
     Compare(Box<compare::Config>),
     #[command(hide = true)]
     Worker,
+    #[command(hide = true)]
+    ShfWorker,
+    #[command(hide = true)]
+    ShfPair,
     #[command(hide = true)]
     Player,
     #[command(hide = true)]
@@ -185,10 +193,13 @@ fn run(what: What) -> Result<()> {
         What::Queue(args) => lines(args.json, queue::COLUMNS).each(|emit| queue::run(&args, emit)),
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),
         What::Scale(args) => lines(args.json, scale::COLUMNS).each(|emit| scale::run(&args, emit)),
+        What::Shf(args) => lines(args.json, &[]).each(|emit| shf::run(&args, emit)),
         What::Serve(args) => lines(args.json, serve::COLUMNS).each(|emit| serve::run(&args, emit)),
         What::Trace(args) => lines(args.json, trace::COLUMNS).each(|emit| trace::run(&args, emit)),
         What::Compare(args) => compare::run(*args),
         What::Worker => kv::work(),
+        What::ShfWorker => shf::work(),
+        What::ShfPair => shf::work_in_pairs(),
         What::Player => queue::work(),
         What::Logger => log::work(),
         What::Client => serve::work(),

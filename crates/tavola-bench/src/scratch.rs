@@ -65,8 +65,16 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn create(place: &Place) -> Result<(Self, Table)> {
+        Self::create_with(place, |options| options)
+    }
+
+    /// A table with more options than a place has.
+    pub(crate) fn create_with(
+        place: &Place,
+        more: impl FnOnce(Options) -> Options,
+    ) -> Result<(Self, Table)> {
         let name = fresh_name(place.dir.as_deref())?;
-        let table = place.options().create(&name)?;
+        let table = more(place.options()).create(&name)?;
         Ok((Self { name, listed: true }, table))
     }
 

@@ -13,6 +13,7 @@ mod given;
 mod logs;
 mod queues;
 mod serves;
+mod shf;
 mod traces;
 
 struct Shell {
