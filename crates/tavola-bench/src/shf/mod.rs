@@ -248,7 +248,7 @@ struct Measured {
 }
 
 enum Size {
-    Table(Table),
+    Table(Box<Table>),
     File(File),
 }
 
@@ -278,7 +278,7 @@ impl Measured {
                 let (scratch, table) = create(config, store)?;
                 (
                     PathBuf::from(scratch.name()),
-                    Some(Size::Table(table)),
+                    Some(Size::Table(Box::new(table))),
                     Some(scratch),
                 )
             }
@@ -348,11 +348,11 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn one(config: &Config, store: Store, out: &mut Out<'_>) -> Result<()> {
-    if store == Store::Lmdb {
-        if let Some(why) = lmdb::missing() {
-            let object = || json!({"store": store.name(), "skipped": why});
-            return out.line(|| format!("* lmdb is left out: {why}"), object);
-        }
+    if store == Store::Lmdb
+        && let Some(why) = lmdb::missing()
+    {
+        let object = || json!({"store": store.name(), "skipped": why});
+        return out.line(|| format!("* lmdb is left out: {why}"), object);
     }
     let mut measured = Measured::start(config, store)?;
     if !config.json {

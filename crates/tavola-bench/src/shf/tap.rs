@@ -338,8 +338,8 @@ pub fn work() -> Result<()> {
     })
 }
 
-/// Moves elements until there are enough. Then it continues until the other process has moved enough,
-/// too, which has no elements otherwise.
+/// Moves elements until there are enough. Then it continues until the other process has moved
+/// enough, too, which has no elements otherwise.
 fn move_all(queues: &[tavola::Queue; 3], moves: u64) -> Result<Did> {
     let [from, to, done] = queues;
     let mut elements = [0; RUN];

@@ -3,7 +3,7 @@
 //!
 //! A backslash begins an escape: `\b`, `\f`, `\n`, `\r`, `\t`, `\v`, one to three octal digits, or
 //! `x` and one or two hexadecimal digits; before another character it means that character. `\N`
-//! alone in a column is NULL, and a line `\.` ends the text. [`Columns`] says which columns are meant.
+//! alone in a column is NULL, and a line `\.` ends the text. [`Columns`] says which columns count.
 //!
 //! TTLs, flags and tags are left out. The columns of a table that takes a dump are of the type
 //! `text`, which has no byte 0 and only valid characters; `bytea` has a notation of its own.
@@ -227,10 +227,10 @@ const AFTER_END: &str =
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::tests::{read, read_with, written};
+    use super::super::tests::{Entries, read, read_with, written};
     use super::*;
 
-    fn pairs(text: &[u8]) -> (Vec<(Vec<u8>, Vec<u8>)>, Option<BadInput>) {
+    fn pairs(text: &[u8]) -> (Entries, Option<BadInput>) {
         let (entries, error) = read(Format::Pgcopy, text);
         let pairs = entries.into_iter().map(|entry| (entry.0, entry.1));
         (pairs.collect(), error)

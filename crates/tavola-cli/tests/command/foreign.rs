@@ -267,7 +267,8 @@ fn a_snapshot_of_redis_is_loaded_and_the_rest_is_reported() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("is read as rdb"), "{}", ran.err);
     let rest = "keys that were left out: 6 of the type hash, 4 of the type list, 3 of the type \
-        set, 3 of the type sorted set, 2 of the type stream, 1 of other databases than 0 (--database N)";
+        set, 3 of the type sorted set, 2 of the type stream, 1 of other databases than 0 \
+        (--database N)";
     assert!(ran.err.contains(rest), "{}", ran.err);
     let table = tavola::Table::open(shell.path().join("t")).unwrap();
     let expected = [

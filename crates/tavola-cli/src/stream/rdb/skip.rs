@@ -5,10 +5,13 @@ use std::io::BufRead;
 use super::super::BadInput;
 use super::input::Input;
 
+/// What passes over a value.
+type Skip<R> = fn(&mut Input<R>) -> Result<(), BadInput>;
+
 impl<R: BufRead> Input<R> {
     /// Passes over a value. Returns what its type is called.
     pub fn skip_value(&mut self, kind: u8, is_valkey: bool) -> Result<&'static str, BadInput> {
-        let (name, skip): (_, fn(&mut Self) -> Result<(), BadInput>) = match kind {
+        let (name, skip): (_, Skip<R>) = match kind {
             0 => ("string", Self::skip_string),
             1 | 14 => ("list", |input| input.each(Self::skip_string)),
             10 => ("list", Self::skip_string),
