@@ -87,10 +87,11 @@ test-packages: ## build the packages fast, install each into a clean root, and t
 	@scripts/setup packages
 	PROFILE=quick scripts/packages test
 
-shuttle: ## models of the core and of the client's pool under many schedules of a model checker
+shuttle: ## models of the core, the client's pool and near caches under many schedules of a model checker
 	@scripts/setup build
 	scripts/test --profile shuttle --package tavola --features shuttle --lib models::
 	scripts/test --package tavola-client --features shuttle --lib models::
+	scripts/test --package tavola-near --features shuttle --lib models::
 
 miri: ## the core's unit tests under Miri, if it is installed
 	@scripts/setup build

@@ -3,7 +3,7 @@
 use super::tree::{File, Finding, Tree};
 
 /// Which crates of the workspace a crate may use.
-const DIRECTION: [(&str, &[&str]); 16] = [
+const DIRECTION: [(&str, &[&str]); 17] = [
     // For its tests.
     ("tavola", &["tavola-model"]),
     ("tavola-model", &["tavola"]),
@@ -20,6 +20,7 @@ const DIRECTION: [(&str, &[&str]); 16] = [
         &["tavola", "tavola-client", "tavola-server"],
     ),
     ("tavola-server", &["tavola", "tavola-proto"]),
+    ("tavola-near", &["tavola"]),
     ("tavola-program", &[]),
     (
         "tavola-bench",
@@ -33,6 +34,7 @@ const DIRECTION: [(&str, &[&str]); 16] = [
             "tavola",
             "tavola-cdb",
             "tavola-client",
+            "tavola-near",
             "tavola-program",
             "tavola-server",
         ],
