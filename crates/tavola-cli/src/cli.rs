@@ -81,6 +81,8 @@ pub enum Command {
     Memcached(cmd::serve::memcached::Flags),
     #[cfg(feature = "client")]
     Mc(cmd::mc::Args),
+    #[cfg(feature = "near")]
+    Near(cmd::near::Args),
     Exporter(cmd::exporter::Args),
     SetCapacity(cmd::set_capacity::Args),
     Resize(cmd::resize::Args),
@@ -174,6 +176,8 @@ impl Command {
             Command::Memcached(flags) => flags.run(),
             #[cfg(feature = "client")]
             Command::Mc(args) => cmd::mc::run(args),
+            #[cfg(feature = "near")]
+            Command::Near(args) => cmd::near::run(args),
             Command::Exporter(args) => cmd::exporter::run(args),
             Command::SetCapacity(args) => cmd::set_capacity::run(args),
             Command::Resize(args) => cmd::resize::run(args),
@@ -254,7 +258,7 @@ const GROUPS: [(&str, &[&str]); 10] = [
         &["sync", "snapshot", "journal", "repair", "keep"],
     ),
     ("Watching", &["status", "top", "exporter"]),
-    ("Over sockets", &["serve", "memcached", "mc"]),
+    ("Over sockets", &["serve", "memcached", "mc", "near"]),
     (
         "In and out",
         &[
@@ -280,7 +284,7 @@ fn overview(command: &clap::Command) -> String {
     for (title, names) in GROUPS {
         write!(out, "\n{header}{title}:{header:#}\n").expect("a String takes everything");
         for name in names {
-            // Not all are in a program without the features `client` and `terminal`.
+            // Not all are in a program without the features `client`, `near` and `terminal`.
             let Some(command) = command.find_subcommand(name) else {
                 continue;
             };

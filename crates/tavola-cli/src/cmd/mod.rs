@@ -41,6 +41,8 @@ pub mod man;
 #[cfg(feature = "client")]
 pub mod mc;
 pub mod migrate;
+#[cfg(feature = "near")]
+pub mod near;
 pub mod prepend;
 pub mod queue;
 pub mod rename;

@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::shell::Shell;
 
-const COMMANDS: [&str; 48] = [
+const COMMANDS: [&str; 49] = [
+    "near",
     "sync",
     "snapshot",
     "journal",

@@ -22,6 +22,8 @@ mod holders;
 mod keeping;
 mod keys;
 mod logs;
+#[cfg(feature = "near")]
+mod near;
 mod overlay;
 mod pages;
 mod queues;
