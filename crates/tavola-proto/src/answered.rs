@@ -167,6 +167,40 @@ impl AnswerDecoder {
         Ok(head)
     }
 
+    /// Reads the answer to a request that is the next to be answered, if it is one to a meta request
+    /// and as it most often is. Returns it and the bytes of its line; the rest is as after
+    /// [`AnswerDecoder::head`]. `None` says nothing: ask for the head.
+    ///
+    /// # Examples
+    /// ```
+    /// use tavola_proto::meta::{Expected, ExpectedAnswer};
+    /// use tavola_proto::{AnswerDecoder, AnswerLimits, Protocol};
+    ///
+    /// let mut decoder = AnswerDecoder::of(Protocol::Text, AnswerLimits::default());
+    /// let expected = Expected { key: [b"", b"apple"], opaque: 7 };
+    /// let received = b"VA 5 f0 kapple O7\r\nfuzzy\r\n";
+    /// let value = ExpectedAnswer::Value { flags: 0, size: 5 };
+    /// assert_eq!(decoder.expected(received, &expected), Some((value, 19)));
+    /// assert_eq!(decoder.expected(b"VA 5 f0 kpeach O7\r\n", &expected), None);
+    /// ```
+    pub fn expected(
+        &mut self,
+        input: &[u8],
+        expected: &meta::Expected<'_>,
+    ) -> Option<(meta::ExpectedAnswer, usize)> {
+        let found = meta::read_expected(input, expected)?;
+        if let (meta::ExpectedAnswer::Value { size, .. }, _) = found
+            && size > self.limits.value_bytes
+        {
+            return None;
+        }
+        if found.1 > self.limits.line_bytes {
+            return None;
+        }
+        self.begin_answer();
+        Some(found)
+    }
+
     fn wait_for(&mut self, needed: usize, received: usize) {
         debug_assert!(needed > received);
         self.needed = needed;

@@ -10,6 +10,9 @@ const LONGEST_32: usize = 11;
 /// The longest number of 64 bits.
 const LONGEST_64: usize = 22;
 
+/// So many digits are a number of 64 bits, whatever they are.
+pub(crate) const CERTAIN_64: usize = 19;
+
 /// Digits alone.
 pub(crate) fn read_u32(token: &[u8]) -> Option<u32> {
     if token.len() > LONGEST_32 {
@@ -92,10 +95,19 @@ fn is_space(byte: u8) -> bool {
 }
 
 fn digits(token: &[u8]) -> Option<u64> {
-    token.iter().try_fold(0u64, |sum, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        sum.checked_mul(10)?.checked_add(digit)
+    let (certain, rest) = token.split_at(token.len().min(CERTAIN_64));
+    let mut sum = 0u64;
+    for byte in certain {
+        sum = sum * 10 + digit(*byte)?;
+    }
+    rest.iter().try_fold(sum, |sum, byte| {
+        sum.checked_mul(10)?.checked_add(digit(*byte)?)
     })
+}
+
+fn digit(byte: u8) -> Option<u64> {
+    let digit = byte.wrapping_sub(b'0');
+    (digit < 10).then_some(digit.into())
 }
 
 /// Appends the digits of `value`.

@@ -39,12 +39,15 @@
 pub mod answer;
 mod answered;
 pub mod ask;
+mod expected;
 mod flags;
 mod request;
 
 pub use answer::Status;
 pub use answered::{Answer, Facts, ItemAnswer, Ttl};
 pub(crate) use answered::{Kind, read_answer};
+pub(crate) use expected::read_expected;
+pub use expected::{Expected, ExpectedAnswer};
 pub use flags::Flags;
 pub use request::{Item, Mode, Request};
 

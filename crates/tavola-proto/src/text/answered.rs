@@ -151,21 +151,18 @@ pub(crate) fn read_head<'a>(
         }
         Found::TooLong(_) => return Err(Error::LongAnswerLine),
     };
-    let (word, rest) = split(line.text);
     // Bytes are compared without a call, unlike strings.
-    let kind = match word {
-        [first, second] => meta::Kind::of([*first, *second]),
-        _ => None,
+    let (kind, rest) = match line.text {
+        [first, second] => (meta::Kind::of([*first, *second]), &[][..]),
+        [first, second, b' ', rest @ ..] => (meta::Kind::of([*first, *second]), rest),
+        _ => (None, &[][..]),
     };
     let (answer, size) = if let Some(kind) = kind {
         let (answer, size) = meta::read_answer(kind, rest).ok_or(Error::NotAnAnswer)?;
         (answered::Answer::Meta(answer), size)
-    } else if word == b"VALUE" {
-        let (value, size) = read_value_line(rest).ok_or(Error::NotAnAnswer)?;
-        (answered::Answer::Text(Answer::Value(value)), Some(size))
     } else {
-        let answer = read_line(line.text, word, rest).ok_or(Error::NotAnAnswer)?;
-        (answered::Answer::Text(answer), None)
+        let (answer, size) = read_classic(line.text).ok_or(Error::NotAnAnswer)?;
+        (answered::Answer::Text(answer), size)
     };
     Ok(AnswerHead::Head {
         answer,
@@ -173,6 +170,16 @@ pub(crate) fn read_head<'a>(
         value_bytes: size.map(|size| check_size(size, limits)).transpose()?,
         end: END,
     })
+}
+
+/// The answer of a line that is not one of meta, and the bytes of its value.
+fn read_classic(line: &[u8]) -> Option<(Answer<'_>, Option<u64>)> {
+    let (word, rest) = split(line);
+    if word == b"VALUE" {
+        let (value, size) = read_value_line(rest)?;
+        return Some((Answer::Value(value), Some(size)));
+    }
+    Some((read_line(line, word, rest)?, None))
 }
 
 /// The first word of `text`, and what is behind the space after it.

@@ -184,6 +184,17 @@ pub fn stats(out: &mut Vec<u8>, stats: Stats<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// `stats` about a topic of any words, as those of later servers are.
+///
+/// # Errors
+/// If one is no word.
+pub fn stats_of<W: AsRef<[u8]>>(
+    out: &mut Vec<u8>,
+    topic: impl IntoIterator<Item = W>,
+) -> Result<(), Error> {
+    line_of_words(out, b"stats", topic, false)
+}
+
 /// `shutdown`, at once or `is_graceful`. Only a refusal is answered.
 pub fn shutdown(out: &mut Vec<u8>, is_graceful: bool) {
     let line: &[u8] = if is_graceful {

@@ -6,6 +6,8 @@ use super::line::Line;
 
 /// More words than these are not distinguished; memcached's table of them has this size.
 const MOST: usize = 23;
+/// The bytes of a word that is short.
+const SHORT: usize = 16;
 /// What follows in a line is not looked at for words, which memcached counts in 16 bits.
 const LONGEST_LINE: usize = 65_533;
 
@@ -96,11 +98,22 @@ impl<'a> Iterator for Words<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let start = self.0.iter().position(|byte| *byte != b' ')?;
         let rest = &self.0[start..];
-        let length = memchr(b' ', rest);
-        let (word, rest) = rest.split_at(length.unwrap_or(rest.len()));
+        let (word, rest) = rest.split_at(find_space(rest));
         self.0 = rest;
         Some(word)
     }
+}
+
+/// Where the first space is, or the end. Most words are short; to prepare a fast search takes longer
+/// than they are looked through.
+pub(crate) fn find_space(text: &[u8]) -> usize {
+    for (place, byte) in text.iter().take(SHORT).enumerate() {
+        if *byte == b' ' {
+            return place;
+        }
+    }
+    let far = text.get(SHORT..).unwrap_or_default();
+    memchr(b' ', far).map_or(text.len(), |place| SHORT + place)
 }
 
 /// Whether `word` is a beginning of `name`, which is how memcached compares most words that
@@ -122,6 +135,12 @@ mod tests {
         assert_eq!(tokens.rest(3), b"");
         assert_eq!(Words::new(b"  a  b ").collect::<Vec<_>>(), [b"a", b"b"]);
         assert_eq!(Words::new(b"   ").next(), None);
+        for length in SHORT - 1..=SHORT + 1 {
+            let line = [&vec![b'x'; length][..], b" y"].concat();
+            assert_eq!(Words::new(&line).next(), Some(&line[..length]));
+            let words = Words::new(&line[..length]).collect::<Vec<_>>();
+            assert_eq!(words, [&line[..length]]);
+        }
     }
 
     #[test]

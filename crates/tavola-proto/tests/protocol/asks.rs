@@ -300,6 +300,8 @@ fn words_that_are_none_are_never_sent() {
     for word in [&b""[..], b"a b", b"\n"] {
         let stats = Stats::Other(word);
         assert_eq!(written(|out| ask::stats(out, stats)), Err(Error::Word));
+        let words = written(|out| ask::stats_of(out, [b"detail", word]));
+        assert_eq!(words, Err(Error::Word));
         let crawl = text::LruCrawler::Crawl(word);
         assert_eq!(
             written(|out| ask::lru_crawler(out, crawl)),
