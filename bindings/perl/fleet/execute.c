@@ -107,16 +107,13 @@ static tavola_mc_status add_count(tavola_mc_batch *batch, enum tvf_verb verb, co
 
 static tavola_mc_status add_read(tavola_mc_batch *batch, enum tvf_verb verb, const char *key,
                                  size_t len, int32_t exptime) {
-  tavola_mc_status status;
   switch (verb) {
     case TVF_GET:
       return tavola_mc_batch_get(batch, key, len);
     case TVF_GAT:
       return tavola_mc_batch_get_and_touch(batch, key, len, exptime);
     case TVF_GATS:
-      /* The server does one after the other. */
-      status = tavola_mc_batch_touch(batch, key, len, exptime, 0);
-      return status < 0 ? status : tavola_mc_batch_gets(batch, key, len);
+      return tavola_mc_batch_gets_and_touch(batch, key, len, exptime);
     default:
       return tavola_mc_batch_gets(batch, key, len);
   }

@@ -110,6 +110,54 @@ template <typename T> T tavola_mc_init() {
 #define TAVOLA_MC_VALUE(data, capacity) {(data), (capacity), 0, 0, 0, NULL, NULL}
 #define TAVOLA_MC_VALUE_ROOM(room, user) {NULL, 0, 0, 0, 0, (room), (user)}
 
+// What kind of failure keeps a request from being answered. Decide by it; the message is for
+// people. A number is never used again for something else.
+enum tavola_mc_cause
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The last error was no failure of a server.
+  TAVOLA_MC_CAUSE_NONE = 0,
+  // The name of the server has no address.
+  TAVOLA_MC_CAUSE_UNRESOLVED = 1,
+  // Nothing listens there, or there is no such socket or table: the server is down.
+  TAVOLA_MC_CAUSE_REFUSED = 2,
+  // Its machine cannot be reached.
+  TAVOLA_MC_CAUSE_UNREACHABLE = 3,
+  // It did not take a connection, or did not answer, in time.
+  TAVOLA_MC_CAUSE_TIMED_OUT = 4,
+  // It closed the connection.
+  TAVOLA_MC_CAUSE_CLOSED = 5,
+  // The connection broke.
+  TAVOLA_MC_CAUSE_RESET = 6,
+  // There is no TLS with it: a certificate is not accepted, or it does not speak TLS.
+  TAVOLA_MC_CAUSE_TLS = 7,
+  // It asks for a user and a password, or does not accept those given.
+  TAVOLA_MC_CAUSE_AUTHENTICATION = 8,
+  // It took the connection, and refused to serve it.
+  TAVOLA_MC_CAUSE_REJECTED = 9,
+  // It sent what is no answer to what it was asked.
+  TAVOLA_MC_CAUSE_PROTOCOL = 10,
+  // A proxy took the request, and lost the server behind it.
+  TAVOLA_MC_CAUSE_PROXY = 11,
+  // One of several copies refused what another carried out.
+  TAVOLA_MC_CAUSE_PARTIAL = 12,
+  // All connections to it are in use by others.
+  TAVOLA_MC_CAUSE_BUSY = 13,
+  // This process cannot do what is needed, or was forked during the call.
+  TAVOLA_MC_CAUSE_LOCAL = 14,
+  // A cause that this library has no number for.
+  TAVOLA_MC_CAUSE_OTHER = 15,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_mc_cause tavola_mc_cause;
+#else
+typedef int32_t tavola_mc_cause;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // What became of a call or a request. 0 is success of a call that is not about a key, a number
 // above 0 is what the server answered about a key, a number below 0 is an error. A number is never
 // used again for something else.
@@ -372,6 +420,11 @@ typedef struct tavola_mc_options {
   const char *near;
   // How long a value stays in that table; not 0 if there is one.
   uint32_t near_ttl_ms;
+  // How many copies of each key there are beside the one on its server: on the next servers of
+  // the list, as libmemcached has them with `NUMBER_OF_REPLICAS`.
+  uint32_t replicas;
+  // 1: a get asks the copies of a key in random order, as with `RANDOMIZE_REPLICA_READ`.
+  uint32_t read_any;
   // 0.
   uint32_t reserved;
 } tavola_mc_options;
@@ -461,6 +514,10 @@ typedef struct tavola_mc_result {
   uint64_t number;
   // An error: a sentence that says what to do; else "".
   const char *why;
+  // `TAVOLA_MC_ERR_UNSENT` and `TAVOLA_MC_ERR_UNKNOWN`: one of `tavola_mc_cause`; else 0.
+  int32_t cause;
+  // 0.
+  uint32_t reserved;
 } tavola_mc_result;
 
 // Takes what became of a request, exactly once for each.
@@ -499,6 +556,19 @@ extern "C" {
 // batch have a message each. The text stays valid until the next error of this thread or until the
 // thread ends.
 const char *tavola_mc_last_error(void);
+
+// Returns the cause of the last error of this thread, one of `tavola_mc_cause`, for errors that
+// are `TAVOLA_MC_ERR_UNSENT` or `TAVOLA_MC_ERR_UNKNOWN`. The results of a batch have a cause each.
+//
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
+// if (tavola_mc_get(client, TAVOLA_MC_STR("user"), &value) < 0) {
+//   if (tavola_mc_last_cause() == TAVOLA_MC_CAUSE_TIMED_OUT) puts("the server is slow");
+// }
+// ```
+tavola_mc_cause tavola_mc_last_cause(void);
 
 // Returns the name of a status, such as "TAVOLA_MC_MISS", or "?" for an unknown number.
 //
@@ -671,6 +741,27 @@ tavola_mc_status tavola_mc_get_and_touch(const struct tavola_mc_client *client,
                                          size_t key_len,
                                          int32_t exptime,
                                          struct tavola_mc_value *value);
+
+// Gets the value of a key and its unique number, and gives the key a new expiry time: both
+// `tavola_mc_gets` and `tavola_mc_get_and_touch`.
+//
+// # Examples
+// ```c
+// char bytes[64];
+// tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
+// tavola_mc_set(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("queued"), NULL);
+// if (tavola_mc_gets_and_touch(client, TAVOLA_MC_STR("job"), 60, &value) == TAVOLA_MC_HIT) {
+//   tavola_mc_cas(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("running"), value.cas, NULL);
+// }
+// ```
+//
+// # Errors
+// As `tavola_mc_get_and_touch`.
+tavola_mc_status tavola_mc_gets_and_touch(const struct tavola_mc_client *client,
+                                          const void *key,
+                                          size_t key_len,
+                                          int32_t exptime,
+                                          struct tavola_mc_value *value);
 
 // Stores a value. `how` may be NULL.
 //
@@ -851,6 +942,7 @@ void tavola_mc_batch_free(struct tavola_mc_batch *batch);
 // tavola_mc_batch_touch(batch, TAVOLA_MC_STR("visits"), 3600, 1);
 // tavola_mc_batch_get_and_touch(batch, TAVOLA_MC_STR("visits"), 3600);
 // tavola_mc_batch_gets(batch, TAVOLA_MC_STR("visits"));
+// tavola_mc_batch_gets_and_touch(batch, TAVOLA_MC_STR("visits"), 3600);
 // tavola_mc_batch_execute(batch, &sink);
 //
 // tavola_mc_batch_clear(batch);
@@ -889,6 +981,13 @@ tavola_mc_status tavola_mc_batch_get_and_touch(struct tavola_mc_batch *batch,
                                                const void *key,
                                                size_t key_len,
                                                int32_t exptime);
+
+// Adds a request to get the value of a key and its unique number, and to give the key a new expiry
+// time.
+tavola_mc_status tavola_mc_batch_gets_and_touch(struct tavola_mc_batch *batch,
+                                                const void *key,
+                                                size_t key_len,
+                                                int32_t exptime);
 
 // Adds a request to store a value: `TAVOLA_MC_STORED`. `how` may be NULL.
 tavola_mc_status tavola_mc_batch_set(struct tavola_mc_batch *batch,
@@ -1034,8 +1133,8 @@ tavola_mc_status tavola_mc_versions(const struct tavola_mc_client *client,
                                     tavola_mc_server_fn each,
                                     void *user);
 
-// Asks each server for figures: those of a topic, such as "items", or the general ones if `topic`
-// is NULL or empty. `each` gets each figure.
+// Asks each server for figures: those of a topic, such as "items" or "detail dump", or the general
+// ones if `topic` is NULL or empty. `each` gets each figure.
 //
 // # Examples
 // ```c

@@ -42,13 +42,16 @@ namespace tavola::mc {
 class error : public std::runtime_error {
  public:
   explicit error(tavola_mc_status code)
-      : std::runtime_error(tavola_mc_last_error()), code_(code) {}
+      : std::runtime_error(tavola_mc_last_error()), code_(code), cause_(tavola_mc_last_cause()) {}
   tavola_mc_status code() const noexcept { return code_; }
+  // What kind of failure it is, if a server could not be asked or did not answer.
+  tavola_mc_cause cause() const noexcept { return cause_; }
   // The name of the number, such as "TAVOLA_MC_ERR_UNSENT".
   const char* name() const noexcept { return tavola_mc_status_name(code_); }
 
  private:
   tavola_mc_status code_;
+  tavola_mc_cause cause_;
 };
 
 // A value that was found.
@@ -161,6 +164,10 @@ class client {
   std::optional<value> gets(view key) const { return read(tavola_mc_gets, key); }
   std::optional<value> get_and_touch(view key, std::int32_t exptime) const {
     return read(tavola_mc_get_and_touch, key, exptime);
+  }
+  // The same with the item's unique number.
+  std::optional<value> gets_and_touch(view key, std::int32_t exptime) const {
+    return read(tavola_mc_gets_and_touch, key, exptime);
   }
 
   void set(view key, view data, const store& how = {}) const {

@@ -18,8 +18,9 @@ struct result {
   mc::value value = {};
   // The new number of a counter.
   std::uint64_t number = 0;
-  // An error: a sentence that says what to do.
+  // An error: a sentence that says what to do, and what kind of failure of a server it is.
   std::string why = {};
+  tavola_mc_cause cause = TAVOLA_MC_CAUSE_NONE;
 
   bool is_hit() const noexcept { return status == TAVOLA_MC_HIT; }
   bool is_error() const noexcept { return status < 0; }
@@ -44,6 +45,9 @@ class batch {
   std::size_t gets(view key) { return prepare(tavola_mc_batch_gets, key); }
   std::size_t get_and_touch(view key, std::int32_t exptime) {
     return prepare(tavola_mc_batch_get_and_touch, key, exptime);
+  }
+  std::size_t gets_and_touch(view key, std::int32_t exptime) {
+    return prepare(tavola_mc_batch_gets_and_touch, key, exptime);
   }
   std::size_t set(view key, view data, const store& how = {}) {
     return write(tavola_mc_batch_set, key, data, how);
@@ -124,6 +128,7 @@ class batch {
       to.value.cas = is->cas;
       to.number = is->number;
       to.why = is->why;
+      to.cause = static_cast<tavola_mc_cause>(is->cause);
       // What came of a value that is not whole.
       if (!to.is_hit()) to.value.data.clear();
     });

@@ -2,14 +2,15 @@
 
 use crate::client::tavola_mc_client;
 use crate::entry::{OK, entry, entry_or};
-use crate::given::{self, given};
+use crate::given::{self, RawBytes, given};
 use crate::outcome::{Callbacks, tavola_mc_sink};
 use crate::request::{
-    count_options, reply, store_options, tavola_mc_count_options, tavola_mc_store_options,
+    Read, Store, count_options, key_of, reply, stored, tavola_mc_count_options,
+    tavola_mc_store_options,
 };
 use crate::status::tavola_mc_status;
 use std::ffi::c_void;
-use tavola_client_core::{Batch, Client, GetOptions};
+use tavola_client_core::{Batch, Client};
 
 /// Requests to be executed at once. One thread at a time may use a batch. The library does not copy
 /// keys and values: they must stay as they are until the batch is cleared or freed, or until its
@@ -90,6 +91,7 @@ pub unsafe extern "C" fn tavola_mc_batch_free(batch: *mut tavola_mc_batch) {
 /// tavola_mc_batch_touch(batch, TAVOLA_MC_STR("visits"), 3600, 1);
 /// tavola_mc_batch_get_and_touch(batch, TAVOLA_MC_STR("visits"), 3600);
 /// tavola_mc_batch_gets(batch, TAVOLA_MC_STR("visits"));
+/// tavola_mc_batch_gets_and_touch(batch, TAVOLA_MC_STR("visits"), 3600);
 /// tavola_mc_batch_execute(batch, &sink);
 ///
 /// tavola_mc_batch_clear(batch);
@@ -132,6 +134,39 @@ pub unsafe extern "C" fn tavola_mc_batch_execute(
     })
 }
 
+/// Adds a get.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+unsafe fn add_read(batch: *mut tavola_mc_batch, how: Read, key: RawBytes) -> tavola_mc_status {
+    entry(|| {
+        // SAFETY: the promise of this function.
+        let (batch, key) = (given!(exclusive batch), unsafe { key_of(key) }?);
+        how.prepare(&mut batch.requests, key);
+        OK
+    })
+}
+
+/// Adds a store.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+unsafe fn add_store(
+    batch: *mut tavola_mc_batch,
+    kind: Store,
+    key: RawBytes,
+    value: RawBytes,
+    how: *const tavola_mc_store_options,
+) -> tavola_mc_status {
+    entry(|| {
+        let batch = given!(exclusive batch);
+        // SAFETY: the promise of this function.
+        let stored = unsafe { stored(key, value, how) }?;
+        kind.prepare(&mut batch.requests, stored);
+        OK
+    })
+}
+
 /// Adds a request to get the value of a key: `TAVOLA_MC_HIT` or `TAVOLA_MC_MISS`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_mc_batch_get(
@@ -139,11 +174,8 @@ pub unsafe extern "C" fn tavola_mc_batch_get(
     key: *const c_void,
     key_len: usize,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        batch.requests.get(key, GetOptions::default());
-        OK
-    })
+    // SAFETY: the caller's promise.
+    unsafe { add_read(batch, Read::GET, RawBytes(key, key_len)) }
 }
 
 /// Adds a request to get the value of a key and its unique number, for `tavola_mc_batch_cas`.
@@ -153,11 +185,8 @@ pub unsafe extern "C" fn tavola_mc_batch_gets(
     key: *const c_void,
     key_len: usize,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        batch.requests.get(key, GetOptions::with_cas());
-        OK
-    })
+    // SAFETY: the caller's promise.
+    unsafe { add_read(batch, Read::GETS, RawBytes(key, key_len)) }
 }
 
 /// Adds a request to get the value of a key and to give the key a new expiry time.
@@ -168,12 +197,23 @@ pub unsafe extern "C" fn tavola_mc_batch_get_and_touch(
     key_len: usize,
     exptime: i32,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let options = GetOptions::default();
-        batch.requests.get_and_touch(key, exptime, options);
-        OK
-    })
+    let how = Read::GET.touching(exptime);
+    // SAFETY: the caller's promise.
+    unsafe { add_read(batch, how, RawBytes(key, key_len)) }
+}
+
+/// Adds a request to get the value of a key and its unique number, and to give the key a new expiry
+/// time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_batch_gets_and_touch(
+    batch: *mut tavola_mc_batch,
+    key: *const c_void,
+    key_len: usize,
+    exptime: i32,
+) -> tavola_mc_status {
+    let how = Read::GETS.touching(exptime);
+    // SAFETY: the caller's promise.
+    unsafe { add_read(batch, how, RawBytes(key, key_len)) }
 }
 
 /// Adds a request to store a value: `TAVOLA_MC_STORED`. `how` may be NULL.
@@ -186,12 +226,9 @@ pub unsafe extern "C" fn tavola_mc_batch_set(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.set(key, value, how);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Set, key, value, how) }
 }
 
 /// Adds a request to store a value if the key is missing: `TAVOLA_MC_STORED` or
@@ -222,12 +259,9 @@ pub unsafe extern "C" fn tavola_mc_batch_add(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.add(key, value, how);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Add, key, value, how) }
 }
 
 /// Adds a request to store a value if the key is there: `TAVOLA_MC_STORED` or
@@ -241,12 +275,9 @@ pub unsafe extern "C" fn tavola_mc_batch_replace(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.replace(key, value, how);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Replace, key, value, how) }
 }
 
 /// Adds a request to put a value behind the one that is there, whose flags and expiry time stay:
@@ -260,12 +291,9 @@ pub unsafe extern "C" fn tavola_mc_batch_append(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.append(key, value, how.reply);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Append, key, value, how) }
 }
 
 /// Adds a request to put a value before the one that is there, as `tavola_mc_batch_append`.
@@ -278,12 +306,9 @@ pub unsafe extern "C" fn tavola_mc_batch_prepend(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.prepend(key, value, how.reply);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Prepend, key, value, how) }
 }
 
 /// Adds a request to store a value if the item's unique number is still `cas`: `TAVOLA_MC_STORED`,
@@ -298,12 +323,9 @@ pub unsafe extern "C" fn tavola_mc_batch_cas(
     cas: u64,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (batch, key) = (given!(exclusive batch), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        batch.requests.cas(key, value, cas, how);
-        OK
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { add_store(batch, Store::Cas(cas), key, value, how) }
 }
 
 /// Adds a request to remove a key: `TAVOLA_MC_DELETED` or `TAVOLA_MC_MISS`. `no_reply` is 0, or 1

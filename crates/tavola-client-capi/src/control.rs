@@ -121,8 +121,8 @@ pub unsafe extern "C" fn tavola_mc_versions(
     })
 }
 
-/// Asks each server for figures: those of a topic, such as "items", or the general ones if `topic`
-/// is NULL or empty. `each` gets each figure.
+/// Asks each server for figures: those of a topic, such as "items" or "detail dump", or the general
+/// ones if `topic` is NULL or empty. `each` gets each figure.
 ///
 /// # Examples
 /// ```c

@@ -1,6 +1,6 @@
 //! The frame of every function: no panic crosses it, and an error leaves its message.
 
-use crate::status::{Failure, set_last_error, tavola_mc_status};
+use crate::status::{Failure, set_last_error, tavola_mc_cause, tavola_mc_status};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,7 +16,7 @@ pub(crate) fn entry(inside: impl FnOnce() -> Answer) -> tavola_mc_status {
     match catch_unwind(AssertUnwindSafe(inside)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
-            set_last_error(&failure.to_string());
+            set_last_error(&failure.to_string(), failure.cause());
             failure.status()
         }
         Err(payload) => panicked(&*payload),
@@ -40,7 +40,8 @@ fn panicked(payload: &(dyn Any + Send)) -> tavola_mc_status {
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
-    set_last_error(&format!("a bug of the library, please report it: {text}"));
+    let message = format!("a bug of the library, please report it: {text}");
+    set_last_error(&message, tavola_mc_cause::TAVOLA_MC_CAUSE_NONE);
     tavola_mc_status::TAVOLA_MC_ERR_PANIC
 }
 

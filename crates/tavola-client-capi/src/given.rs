@@ -68,6 +68,10 @@ pub(crate) unsafe fn bytes<'a>(
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), len) })
 }
 
+/// Bytes as they are handed in.
+#[derive(Clone, Copy)]
+pub(crate) struct RawBytes(pub(crate) *const c_void, pub(crate) usize);
+
 /// An array; the pointer may be NULL if it is empty.
 pub(crate) unsafe fn array<'a, T>(data: *const T, count: usize) -> &'a [T] {
     match data.is_null() || count == 0 {

@@ -158,12 +158,17 @@ pub struct tavola_mc_options {
     pub near: *const c_char,
     /// How long a value stays in that table; not 0 if there is one.
     pub near_ttl_ms: u32,
+    /// How many copies of each key there are beside the one on its server: on the next servers of
+    /// the list, as libmemcached has them with `NUMBER_OF_REPLICAS`.
+    pub replicas: u32,
+    /// 1: a get asks the copies of a key in random order, as with `RANDOMIZE_REPLICA_READ`.
+    pub read_any: u32,
     /// 0.
     pub reserved: u32,
 }
 
 // SAFETY: integers and pointers without padding (a `usize`, four of 32 bits, three of 64, eight of
-// 32, a `u64`, two of 32, seven pointers, two of 32), the size first; zero is a value of each.
+// 32, a `u64`, two of 32, seven pointers, four of 32), the size first; zero is a value of each.
 unsafe impl SizedStruct for tavola_mc_options {}
 
 /// Gives a builder what options say.
@@ -177,7 +182,9 @@ pub(crate) fn apply(builder: Builder, given: *const tavola_mc_options) -> Result
         .namespace(name_space)
         .hash_namespace(flag(options.hash_name_space, "hash_name_space")?)
         .on_down(on_down(options.on_down)?)
-        .protocol(protocol(options.protocol)?);
+        .protocol(protocol(options.protocol)?)
+        .replicas(options.replicas as usize)
+        .read_any(flag(options.read_any, "read_any")?);
     if let Some([start, end]) = hash_tag(options.hash_tag)? {
         builder = builder.hash_tag(start, end);
     }
@@ -243,8 +250,13 @@ fn wrong(option: &str, why: &str) -> Failure {
     Failure::Option(format!("the option {option} is invalid: it {why}"))
 }
 
-fn not_one_of(option: &str, number: i32, list: &str) -> Failure {
-    wrong(option, &format!("is {number}, which is not one of {list}"))
+/// What the number of an option means.
+fn choose<T: Copy>(choices: &[(i32, T)], number: i32, option: &str) -> Result<T, Failure> {
+    let chosen = choices.iter().find(|(choice, _)| *choice == number);
+    let why = || format!("is {number}, which is not one of tavola_mc_{option}");
+    chosen
+        .map(|(_, chosen)| *chosen)
+        .ok_or_else(|| wrong(option, &why()))
 }
 
 /// A field that is 0 or 1.
@@ -270,10 +282,8 @@ fn placement(options: &tavola_mc_options) -> Result<Placement, Failure> {
         (TAVOLA_MC_PLACEMENT_DALLI, Placement::Dalli),
         (TAVOLA_MC_PLACEMENT_RENDEZVOUS, Placement::Rendezvous),
     ];
-    let mut chosen = choices.into_iter();
-    let chosen = chosen.find(|(choice, _)| *choice as i32 == options.placement);
-    let (_, placement) =
-        chosen.ok_or_else(|| not_one_of("placement", options.placement, "tavola_mc_placement"))?;
+    let choices = choices.map(|(choice, placement)| (choice as i32, placement));
+    let placement = choose(&choices, options.placement, "placement")?;
     let has_hash = matches!(placement, Placement::Consistent(_) | Placement::Modula(_));
     if options.hash != 0 && !has_hash {
         return Err(wrong("hash", "has no effect on this placement; leave it 0"));
@@ -301,10 +311,8 @@ fn hash(number: i32) -> Result<Hash, Failure> {
         (TAVOLA_MC_HASH_MURMUR3, Hash::Murmur3),
         (TAVOLA_MC_HASH_JENKINS, Hash::Jenkins),
     ];
-    let mut chosen = choices.into_iter();
-    let chosen = chosen.find(|(choice, _)| *choice as i32 == number);
-    let (_, hash) = chosen.ok_or_else(|| not_one_of("hash", number, "tavola_mc_hash"))?;
-    Ok(hash)
+    let choices = choices.map(|(choice, hash)| (choice as i32, hash));
+    choose(&choices, number, "hash")
 }
 
 fn on_down(number: i32) -> Result<OnDown, Failure> {
@@ -314,10 +322,8 @@ fn on_down(number: i32) -> Result<OnDown, Failure> {
         (TAVOLA_MC_ON_DOWN_EJECT, OnDown::Eject),
         (TAVOLA_MC_ON_DOWN_NEXT, OnDown::Next),
     ];
-    let mut chosen = choices.into_iter();
-    let chosen = chosen.find(|(choice, _)| *choice as i32 == number);
-    let (_, on_down) = chosen.ok_or_else(|| not_one_of("on_down", number, "tavola_mc_on_down"))?;
-    Ok(on_down)
+    let choices = choices.map(|(choice, on_down)| (choice as i32, on_down));
+    choose(&choices, number, "on_down")
 }
 
 fn protocol(number: i32) -> Result<Protocol, Failure> {
@@ -328,11 +334,8 @@ fn protocol(number: i32) -> Result<Protocol, Failure> {
         (TAVOLA_MC_PROTOCOL_TEXT, Protocol::Text),
         (TAVOLA_MC_PROTOCOL_BINARY, Protocol::Binary),
     ];
-    let mut chosen = choices.into_iter();
-    let chosen = chosen.find(|(choice, _)| *choice as i32 == number);
-    let (_, protocol) =
-        chosen.ok_or_else(|| not_one_of("protocol", number, "tavola_mc_protocol"))?;
-    Ok(protocol)
+    let choices = choices.map(|(choice, protocol)| (choice as i32, protocol));
+    choose(&choices, number, "protocol")
 }
 
 fn hash_tag(pointer: *const c_char) -> Result<Option<[u8; 2]>, Failure> {
@@ -361,19 +364,16 @@ fn login(builder: Builder, options: &tavola_mc_options) -> Result<Builder, Failu
     }
     // SAFETY: MC-1 of `given.rs`, for both of the texts.
     let (user, password) = unsafe { (text(user, "user")?, text(password, "password")?) };
-    let choices = [TAVOLA_MC_LOGIN_SASL, TAVOLA_MC_LOGIN_TEXT];
-    let chosen = choices
-        .into_iter()
-        .find(|choice| *choice as i32 == options.login);
+    let choices = [TAVOLA_MC_LOGIN_SASL, TAVOLA_MC_LOGIN_TEXT].map(|login| (login as i32, login));
+    let chosen = choose(&choices, options.login, "login")?;
     let is_text = matches!(protocol(options.protocol)?, Protocol::Meta | Protocol::Text);
     match chosen {
-        Some(TAVOLA_MC_LOGIN_SASL) if is_text => Err(wrong(
+        TAVOLA_MC_LOGIN_SASL if is_text => Err(wrong(
             "protocol",
             "is not the binary one, which SASL needs; leave it 0",
         )),
-        Some(TAVOLA_MC_LOGIN_SASL) => Ok(builder.sasl(user, password)),
-        Some(_) => Ok(builder.text_auth(user, password)),
-        None => Err(not_one_of("login", options.login, "tavola_mc_login")),
+        TAVOLA_MC_LOGIN_SASL => Ok(builder.sasl(user, password)),
+        _ => Ok(builder.text_auth(user, password)),
     }
 }
 

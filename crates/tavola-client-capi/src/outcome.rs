@@ -1,10 +1,10 @@
 //! What became of a request, as C gets it, and where its value goes.
 
 use crate::given::{SizedStruct, sized};
-use crate::status::{Failure, c_text, status_of, tavola_mc_status};
+use crate::status::{Failure, c_text, cause_of, status_of, tavola_mc_status};
 use std::ffi::{CString, c_char, c_void};
 use std::{ptr, slice};
-use tavola_client_core::{Client, Error, Outcome, Sink};
+use tavola_client_core::{Client, Outcome, Sink};
 
 /// What became of a request. It is lent until the callback returns.
 #[repr(C)]
@@ -22,6 +22,10 @@ pub struct tavola_mc_result {
     pub number: u64,
     /// An error: a sentence that says what to do; else "".
     pub why: *const c_char,
+    /// `TAVOLA_MC_ERR_UNSENT` and `TAVOLA_MC_ERR_UNKNOWN`: one of `tavola_mc_cause`; else 0.
+    pub cause: i32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// Returns memory for the value of a request: exactly `value_len` bytes, or NULL to drop the value.
@@ -58,27 +62,6 @@ pub struct tavola_mc_sink {
 
 // SAFETY: integers and pointers without padding, the size first; zero is a value of each.
 unsafe impl SizedStruct for tavola_mc_sink {}
-
-/// A failed request as an error; the outcome if it did not fail.
-pub(crate) fn checked(client: &Client, outcome: Outcome) -> Result<Outcome, Error> {
-    let name = |server: usize| client.servers()[server].name().to_string();
-    let why = |server| {
-        let error = client.last_error(server);
-        error.unwrap_or_else(|| "the connection was in use or closed".to_string())
-    };
-    match outcome {
-        Outcome::Refused(why) => Err(Error::Refused(why)),
-        Outcome::Unsent(server) => Err(Error::Unsent {
-            server: name(server),
-            why: why(server),
-        }),
-        Outcome::Unknown(server) => Err(Error::Unknown {
-            server: name(server),
-            why: why(server),
-        }),
-        outcome => Ok(outcome),
-    }
-}
 
 /// The status of a request that did not fail.
 pub(crate) fn status_of_outcome(outcome: &Outcome) -> tavola_mc_status {
@@ -134,9 +117,11 @@ impl Sink for Callbacks<'_> {
             cas: 0,
             number: 0,
             why: c"".as_ptr(),
+            cause: 0,
+            reserved: 0,
         };
         let why: CString;
-        match checked(self.client, outcome) {
+        match self.client.checked(outcome) {
             Ok(outcome) => {
                 result.status = status_of_outcome(&outcome) as i32;
                 match outcome {
@@ -150,6 +135,7 @@ impl Sink for Callbacks<'_> {
             Err(error) => {
                 why = c_text(&error.to_string());
                 (result.status, result.why) = (status_of(&error) as i32, why.as_ptr());
+                result.cause = cause_of(&error) as i32;
             }
         }
         // SAFETY: the caller's function, called as its type says.

@@ -1,9 +1,9 @@
 //! What goes with requests: flags, expiry times, whether an answer is needed.
 
-use crate::given::{SizedStruct, sized};
+use crate::given::{RawBytes, SizedStruct, bytes, sized};
 use crate::options::flag;
 use crate::status::Failure;
-use tavola_client_core::{CountOptions, Initial, Reply, StoreOptions};
+use tavola_client_core::{Batch, CountOptions, GetOptions, Initial, Reply, StoreOptions};
 
 /// What is stored beside a value. All fields except `size` may be 0. Begin with
 /// `tavola_mc_store_options how = TAVOLA_MC_INIT(tavola_mc_store_options);`.
@@ -96,4 +96,106 @@ pub(crate) fn count_options(
     options.initial = has_initial.then_some(initial);
     options.reply = reply(how.no_reply)?;
     Ok(options)
+}
+
+/// A key as it is handed in.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+pub(crate) unsafe fn key_of<'a>(key: RawBytes) -> Result<&'a [u8], Failure> {
+    // SAFETY: the promise of this function.
+    unsafe { bytes(key.0, key.1, "key") }
+}
+
+/// What is stored.
+pub(crate) struct Stored<'a> {
+    key: &'a [u8],
+    value: &'a [u8],
+    options: StoreOptions,
+}
+
+/// What is stored, as it is handed in.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+pub(crate) unsafe fn stored<'a>(
+    key: RawBytes,
+    value: RawBytes,
+    how: *const tavola_mc_store_options,
+) -> Result<Stored<'a>, Failure> {
+    // SAFETY: the promise of this function.
+    let (key, value) = unsafe { (key_of(key)?, bytes(value.0, value.1, "value")?) };
+    let options = store_options(how)?;
+    Ok(Stored {
+        key,
+        value,
+        options,
+    })
+}
+
+/// The stores, by what decides whether they take place.
+#[derive(Clone, Copy)]
+pub(crate) enum Store {
+    Set,
+    Add,
+    Replace,
+    Append,
+    Prepend,
+    Cas(u64),
+}
+
+impl Store {
+    /// Adds the request to a batch.
+    pub(crate) fn prepare<'a>(self, batch: &mut Batch<'a>, stored: Stored<'a>) -> usize {
+        let Stored {
+            key,
+            value,
+            options,
+        } = stored;
+        match self {
+            Self::Set => batch.set(key, value, options),
+            Self::Add => batch.add(key, value, options),
+            Self::Replace => batch.replace(key, value, options),
+            Self::Append => batch.append(key, value, options.reply),
+            Self::Prepend => batch.prepend(key, value, options.reply),
+            Self::Cas(cas) => batch.cas(key, value, cas, options),
+        }
+    }
+}
+
+/// What a get asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Read {
+    pub(crate) with_cas: bool,
+    /// The new expiry time.
+    pub(crate) touch: Option<i32>,
+}
+
+impl Read {
+    pub(crate) const GET: Self = Self {
+        with_cas: false,
+        touch: None,
+    };
+    pub(crate) const GETS: Self = Self {
+        with_cas: true,
+        touch: None,
+    };
+
+    /// Gives the key a new expiry time as well.
+    pub(crate) fn touching(self, exptime: i32) -> Self {
+        let touch = Some(exptime);
+        Self { touch, ..self }
+    }
+
+    /// Adds the request to a batch.
+    pub(crate) fn prepare<'a>(self, batch: &mut Batch<'a>, key: &'a [u8]) -> usize {
+        let options = match self.with_cas {
+            true => GetOptions::with_cas(),
+            false => GetOptions::default(),
+        };
+        match self.touch {
+            Some(exptime) => batch.get_and_touch(key, exptime, options),
+            None => batch.get(key, options),
+        }
+    }
 }

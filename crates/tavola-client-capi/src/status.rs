@@ -1,9 +1,9 @@
 //! What functions return, and the message of the last error.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
-use tavola_client_core::{BuildError, Error};
+use tavola_client_core::{BuildError, Error, FailureCause};
 
 /// What became of a call or a request. 0 is success of a call that is not about a key, a number
 /// above 0 is what the server answered about a key, a number below 0 is an error. A number is never
@@ -56,6 +56,45 @@ pub enum tavola_mc_status {
     TAVOLA_MC_ERR_OTHER = -11,
 }
 
+/// What kind of failure keeps a request from being answered. Decide by it; the message is for
+/// people. A number is never used again for something else.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum tavola_mc_cause {
+    /// The last error was no failure of a server.
+    TAVOLA_MC_CAUSE_NONE = 0,
+    /// The name of the server has no address.
+    TAVOLA_MC_CAUSE_UNRESOLVED = 1,
+    /// Nothing listens there, or there is no such socket or table: the server is down.
+    TAVOLA_MC_CAUSE_REFUSED = 2,
+    /// Its machine cannot be reached.
+    TAVOLA_MC_CAUSE_UNREACHABLE = 3,
+    /// It did not take a connection, or did not answer, in time.
+    TAVOLA_MC_CAUSE_TIMED_OUT = 4,
+    /// It closed the connection.
+    TAVOLA_MC_CAUSE_CLOSED = 5,
+    /// The connection broke.
+    TAVOLA_MC_CAUSE_RESET = 6,
+    /// There is no TLS with it: a certificate is not accepted, or it does not speak TLS.
+    TAVOLA_MC_CAUSE_TLS = 7,
+    /// It asks for a user and a password, or does not accept those given.
+    TAVOLA_MC_CAUSE_AUTHENTICATION = 8,
+    /// It took the connection, and refused to serve it.
+    TAVOLA_MC_CAUSE_REJECTED = 9,
+    /// It sent what is no answer to what it was asked.
+    TAVOLA_MC_CAUSE_PROTOCOL = 10,
+    /// A proxy took the request, and lost the server behind it.
+    TAVOLA_MC_CAUSE_PROXY = 11,
+    /// One of several copies refused what another carried out.
+    TAVOLA_MC_CAUSE_PARTIAL = 12,
+    /// All connections to it are in use by others.
+    TAVOLA_MC_CAUSE_BUSY = 13,
+    /// This process cannot do what is needed, or was forked during the call.
+    TAVOLA_MC_CAUSE_LOCAL = 14,
+    /// A cause that this library has no number for.
+    TAVOLA_MC_CAUSE_OTHER = 15,
+}
+
 /// Why a function did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -89,6 +128,13 @@ impl Failure {
         Self::Argument(what.to_string())
     }
 
+    pub(crate) fn cause(&self) -> tavola_mc_cause {
+        match self {
+            Self::Call(error) => cause_of(error),
+            _ => tavola_mc_cause::TAVOLA_MC_CAUSE_NONE,
+        }
+    }
+
     pub(crate) fn status(&self) -> tavola_mc_status {
         use tavola_mc_status::*;
         match self {
@@ -114,6 +160,31 @@ pub(crate) fn status_of(error: &Error) -> tavola_mc_status {
     }
 }
 
+/// The number of the cause of a failed call.
+pub(crate) fn cause_of(error: &Error) -> tavola_mc_cause {
+    use tavola_mc_cause::*;
+    let (Error::Unsent { cause, .. } | Error::Unknown { cause, .. }) = error else {
+        return TAVOLA_MC_CAUSE_NONE;
+    };
+    match cause {
+        FailureCause::Unresolved => TAVOLA_MC_CAUSE_UNRESOLVED,
+        FailureCause::Refused => TAVOLA_MC_CAUSE_REFUSED,
+        FailureCause::Unreachable => TAVOLA_MC_CAUSE_UNREACHABLE,
+        FailureCause::TimedOut => TAVOLA_MC_CAUSE_TIMED_OUT,
+        FailureCause::Closed => TAVOLA_MC_CAUSE_CLOSED,
+        FailureCause::Reset => TAVOLA_MC_CAUSE_RESET,
+        FailureCause::Tls => TAVOLA_MC_CAUSE_TLS,
+        FailureCause::Authentication => TAVOLA_MC_CAUSE_AUTHENTICATION,
+        FailureCause::Rejected => TAVOLA_MC_CAUSE_REJECTED,
+        FailureCause::Protocol => TAVOLA_MC_CAUSE_PROTOCOL,
+        FailureCause::Proxy => TAVOLA_MC_CAUSE_PROXY,
+        FailureCause::Partial => TAVOLA_MC_CAUSE_PARTIAL,
+        FailureCause::Busy => TAVOLA_MC_CAUSE_BUSY,
+        FailureCause::Local => TAVOLA_MC_CAUSE_LOCAL,
+        _ => TAVOLA_MC_CAUSE_OTHER,
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,6 +203,8 @@ impl fmt::Display for Failure {
 
 thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
+    static LAST_CAUSE: Cell<tavola_mc_cause> =
+        const { Cell::new(tavola_mc_cause::TAVOLA_MC_CAUSE_NONE) };
 }
 
 /// Text for C, without the NUL bytes that it may have inside.
@@ -140,9 +213,11 @@ pub(crate) fn c_text(text: &str) -> CString {
     CString::new(bytes).unwrap_or_default()
 }
 
-/// Keeps what [`tavola_mc_last_error`] returns. In a thread that is ending, nobody asks any more.
-pub(crate) fn set_last_error(message: &str) {
+/// Keeps what [`tavola_mc_last_error`] and [`tavola_mc_last_cause`] return. In a thread that is
+/// ending, nobody asks any more.
+pub(crate) fn set_last_error(message: &str, cause: tavola_mc_cause) {
     let message = c_text(message);
+    let _ = LAST_CAUSE.try_with(|last| last.set(cause));
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| *last = Some(message)));
 }
 
@@ -155,6 +230,24 @@ pub extern "C" fn tavola_mc_last_error() -> *const c_char {
     let text = |message: &CString| message.as_ptr();
     LAST.try_with(|last| last.borrow().as_ref().map_or(c"".as_ptr(), text))
         .unwrap_or(c"".as_ptr())
+}
+
+/// Returns the cause of the last error of this thread, one of `tavola_mc_cause`, for errors that
+/// are `TAVOLA_MC_ERR_UNSENT` or `TAVOLA_MC_ERR_UNKNOWN`. The results of a batch have a cause each.
+///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
+/// if (tavola_mc_get(client, TAVOLA_MC_STR("user"), &value) < 0) {
+///   if (tavola_mc_last_cause() == TAVOLA_MC_CAUSE_TIMED_OUT) puts("the server is slow");
+/// }
+/// ```
+#[unsafe(no_mangle)]
+pub extern "C" fn tavola_mc_last_cause() -> tavola_mc_cause {
+    LAST_CAUSE
+        .try_with(Cell::get)
+        .unwrap_or(tavola_mc_cause::TAVOLA_MC_CAUSE_NONE)
 }
 
 macro_rules! names {

@@ -8,10 +8,10 @@ use support::servers::Fleet;
 use support::{COMPILERS, Compile, Installed, Language, directory, here, read};
 
 /// Compiles all programs of a folder by every compiler and runs them, and those by gcc also with
-/// memcached. valgrind takes what rustix gets from the system for uninitialised memory; so mistakes
-/// of memory are looked for by the sanitizers.
+/// memcached, and under valgrind if `TAVOLA_VALGRIND` is set (`make valgrind`).
 fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
+    let is_checked = std::env::var_os("TAVOLA_VALGRIND").is_some();
     for compiler in COMPILERS {
         for source in sources(folder, language) {
             let program = installed.compile(Compile {
@@ -20,7 +20,10 @@ fn compile_and_run(language: Language, folder: &str) {
                 source: &source,
                 flags: &[],
             });
-            program.run(&Fleet::start());
+            match is_checked && compiler == "gcc" {
+                true => program.run_under_valgrind(&Fleet::start()),
+                false => drop(program.run(&Fleet::start())),
+            }
             if compiler == "gcc"
                 && let Some(memcached) = Fleet::of_memcached()
             {

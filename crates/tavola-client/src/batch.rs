@@ -1,5 +1,7 @@
 //! Requests that are prepared one by one and executed at once, and what becomes of them.
 
+use crate::cause::ServerFailure;
+
 /// Whether a request is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reply {
@@ -144,10 +146,10 @@ pub enum Outcome {
     Queued,
     /// The server, or the client itself, refused the request; why.
     Refused(String),
-    /// No byte of the request was sent to this server of the list: nothing was changed.
-    Unsent(usize),
-    /// The request was sent to this server of the list and not answered: it may have happened.
-    Unknown(usize),
+    /// No byte of the request was sent to this server: nothing was changed.
+    Unsent(ServerFailure),
+    /// The request was sent to this server and not answered: it may have happened.
+    Unknown(ServerFailure),
 }
 
 /// Takes what a batch returns.

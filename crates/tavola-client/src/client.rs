@@ -3,6 +3,7 @@
 use crate::batch::{
     Action, Batch, CountOptions, GetOptions, Outcome, Reply, Request, Sink, StoreOptions, Verb,
 };
+use crate::cause::{FailureCause, ServerFailure};
 use crate::control::{self, Question};
 use crate::crawl;
 use crate::error::Error;
@@ -45,10 +46,6 @@ pub enum CasOutcome {
     /// The key is missing.
     Missing,
 }
-
-/// What can be the reason if the last call to a server did not fail.
-const WITHOUT_REASON: &str = "the connection was in use or closed, a proxy lost its server, or one \
-                              of several copies was refused";
 
 /// A name and a value of [`Client::stats`].
 pub type Stat = [Vec<u8>; 2];
@@ -95,7 +92,36 @@ impl Client {
     /// # Panics
     /// If there is no such server.
     pub fn last_error(&self, server: usize) -> Option<String> {
-        self.fleet.local().sites[server].failures.last_error()
+        let last = self.fleet.local().sites[server].failures.last();
+        last.map(|broken| broken.to_string())
+    }
+
+    /// Returns the outcome of a request, or the error that it is: with the name of the server, and
+    /// the words of its last failure if they belong to this one.
+    ///
+    /// # Errors
+    /// [`Error`] for [`Outcome::Refused`], [`Outcome::Unsent`] and [`Outcome::Unknown`].
+    pub fn checked(&self, outcome: Outcome) -> Result<Outcome, Error> {
+        match outcome {
+            Outcome::Refused(why) => Err(Error::Refused(why)),
+            Outcome::Unsent(failure) => {
+                let (server, cause, why) = self.words_of(failure);
+                Err(Error::Unsent { server, cause, why })
+            }
+            Outcome::Unknown(failure) => {
+                let (server, cause, why) = self.words_of(failure);
+                Err(Error::Unknown { server, cause, why })
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    fn words_of(&self, failure: ServerFailure) -> (String, FailureCause, String) {
+        let ServerFailure { server, cause } = failure;
+        let last = self.fleet.local().sites[server].failures.last();
+        let last = last.filter(|broken| broken.cause == cause);
+        let why = last.map_or_else(|| cause.to_string(), |broken| broken.to_string());
+        (self.fleet.servers[server].name().to_string(), cause, why)
     }
 
     /// Executes the requests of a batch. The sink gets the outcome of each exactly once; a request
@@ -140,6 +166,14 @@ impl Client {
     /// As [`Client::get`].
     pub fn get_and_touch(&self, key: &[u8], exptime: i32) -> Result<Option<Value>, Error> {
         self.read(key, GetOptions::default(), Some(exptime))
+    }
+
+    /// Gets the value of a key and its unique number, and gives it a new expiry time.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub fn gets_and_touch(&self, key: &[u8], exptime: i32) -> Result<Option<Value>, Error> {
+        self.read(key, GetOptions::with_cas(), Some(exptime))
     }
 
     /// Gets the values of many keys at once, in their order, each with its own result.
@@ -269,8 +303,8 @@ impl Client {
         self.ask_servers(Question::Version, read)
     }
 
-    /// Returns figures of each server: those of a topic, such as `items`, or the general ones for
-    /// an empty topic.
+    /// Returns figures of each server: those of a topic, such as `items` or `detail dump`, or the
+    /// general ones for an empty topic. A topic may be several words with spaces between them.
     pub fn stats(&self, topic: &str) -> Vec<Result<Vec<Stat>, Error>> {
         let topic = topic.as_bytes();
         self.ask_servers(Question::Stats { topic }, |reported| reported.figures)
@@ -381,24 +415,8 @@ impl Client {
     }
 
     fn check(&self, outcome: Option<Outcome>) -> Result<Outcome, Error> {
-        let name = |server: usize| self.fleet.servers[server].name().to_string();
-        let why = |server: usize| {
-            let error = self.last_error(server);
-            error.unwrap_or_else(|| WITHOUT_REASON.to_string())
-        };
-        match outcome {
-            Some(Outcome::Refused(why)) => Err(Error::Refused(why)),
-            Some(Outcome::Unsent(server)) => Err(Error::Unsent {
-                server: name(server),
-                why: why(server),
-            }),
-            Some(Outcome::Unknown(server)) => Err(Error::Unknown {
-                server: name(server),
-                why: why(server),
-            }),
-            Some(outcome) => Ok(outcome),
-            None => Err(Error::Refused("the request was not executed".to_string())),
-        }
+        let none = || Outcome::Refused("the request was not executed".to_string());
+        self.checked(outcome.unwrap_or_else(none))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Calls about servers, not keys: each is sent to every server, one after the other.
 
+use crate::cause::FailureCause;
 use crate::conn::{Broken, Conn, Opening, Speaks, Wait};
 use crate::error::Error;
 use crate::failure::Access;
@@ -75,9 +76,13 @@ pub(crate) fn converse<T>(
     talk: impl FnOnce(&mut Conn, Instant) -> Result<Result<T, Error>, Broken>,
 ) -> Result<T, Error> {
     let began = Instant::now();
-    let unsent = |why: String| Error::Unsent {
-        server: fleet.servers[server].name().to_string(),
-        why,
+    let failed = |broken: &Broken, is_sent: bool| {
+        let server = fleet.servers[server].name().to_string();
+        let (cause, why) = (broken.cause, broken.to_string());
+        match is_sent {
+            true => Error::Unknown { server, cause, why },
+            false => Error::Unsent { server, cause, why },
+        }
     };
     let site = &fleet.local().sites[server];
     match site
@@ -87,13 +92,17 @@ pub(crate) fn converse<T>(
         Access::Up => {}
         Access::Back(conn) => site.pool.add(conn),
         Access::Down => {
-            let why = site.failures.last_error().unwrap_or_default();
-            return Err(unsent(format!("it is down: {why}")));
+            let cause = site.failures.cause();
+            let last = site.failures.last();
+            let why = last.map_or_else(|| cause.to_string(), |last| last.to_string());
+            let broken = Broken::of(cause, format!("it is down: {why}"));
+            return Err(failed(&broken, false));
         }
     }
     let deadline = began + fleet.settings.io_timeout;
     let Some(mut lease) = site.pool.take(deadline) else {
-        return Err(unsent("all connections are in use".to_string()));
+        let cause = FailureCause::Busy;
+        return Err(failed(&Broken::of(cause, cause.to_string()), false));
     };
     let opened = match mem::replace(&mut lease.held, Link::None) {
         Link::Open(conn) => Ok(conn),
@@ -101,7 +110,7 @@ pub(crate) fn converse<T>(
     };
     let mut conn = opened.map_err(|broken| {
         fleet.note_failure(server, &broken, began);
-        unsent(broken.to_string())
+        failed(&broken, false)
     })?;
     let start = conn.sent();
     if sends_held {
@@ -116,12 +125,7 @@ pub(crate) fn converse<T>(
         }
         Err(broken) => {
             fleet.note_failure(server, &broken, began);
-            let why = broken.to_string();
-            let server = fleet.servers[server].name().to_string();
-            Err(match conn.sent() > start {
-                true => Error::Unknown { server, why },
-                false => Error::Unsent { server, why },
-            })
+            Err(failed(&broken, conn.sent() > start))
         }
     }
 }
@@ -197,8 +201,10 @@ impl Question<'_> {
                 text::ask::flush_all(out, delay, false);
             }
             Self::Version => out.extend_from_slice(text::ask::VERSION),
-            Self::Stats { topic: [] } => return text::ask::stats(out, text::Stats::General),
-            Self::Stats { topic } => return text::ask::stats(out, text::Stats::Other(topic)),
+            Self::Stats { topic } => {
+                let words = topic.split(|byte| *byte == b' ');
+                return text::ask::stats_of(out, words.filter(|word| !word.is_empty()));
+            }
             Self::Held(requests) => {
                 out.extend_from_slice(requests);
                 out.extend_from_slice(match speaks {
@@ -214,7 +220,7 @@ impl Question<'_> {
     fn read(&self, answer: &Answer<'_>, reported: &mut Reported) -> Option<AnswerStep> {
         match (self, answer) {
             (_, Answer::Binary(answer)) => return self.read_binary(answer, reported),
-            (Self::FlushAll { .. }, Answer::Text(text::Answer::Ok))
+            (Self::FlushAll { .. } | Self::Stats { .. }, Answer::Text(text::Answer::Ok))
             | (Self::Held(_), Answer::Meta(meta::Answer::Noop))
             | (Self::Held(_), Answer::Text(text::Answer::Version(_)))
             | (Self::Stats { .. }, Answer::Text(text::Answer::End | text::Answer::Reset)) => {}
@@ -223,6 +229,24 @@ impl Question<'_> {
             }
             (Self::Stats { .. }, Answer::Text(text::Answer::Stat { name, value })) => {
                 reported.figures.push([name.to_vec(), value.to_vec()]);
+                return Some(AnswerStep::More);
+            }
+            (Self::Stats { .. }, Answer::Text(text::Answer::Prefix(line))) => {
+                let mut words = line.splitn(2, |byte| *byte == b' ');
+                let [name, value] = [(); 2].map(|()| words.next().unwrap_or_default().to_vec());
+                reported.figures.push([name, value]);
+                return Some(AnswerStep::More);
+            }
+            (
+                Self::Stats { .. },
+                Answer::Text(text::Answer::Dumped {
+                    key,
+                    size_bytes,
+                    expires,
+                }),
+            ) => {
+                let value = format!("{size_bytes} b; {expires} s");
+                reported.figures.push([key.to_vec(), value.into_bytes()]);
                 return Some(AnswerStep::More);
             }
             (

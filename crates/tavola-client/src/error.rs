@@ -1,5 +1,6 @@
 //! Why a client cannot be made, and why a call failed.
 
+use crate::cause::FailureCause;
 use crate::ring::RingError;
 use crate::server::ServerError;
 use std::fmt;
@@ -76,14 +77,18 @@ pub enum Error {
     Unsent {
         /// The name of the server.
         server: String,
-        /// Why.
+        /// What kind of failure it is.
+        cause: FailureCause,
+        /// The same in words.
         why: String,
     },
     /// The request was sent, and no answer came: it may have been carried out or not.
     Unknown {
         /// The name of the server.
         server: String,
-        /// Why.
+        /// What kind of failure it is.
+        cause: FailureCause,
+        /// The same in words.
         why: String,
     },
 }
@@ -92,11 +97,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(why) => write!(f, "the request was refused: {why}"),
-            Self::Unsent { server, why } => write!(
+            Self::Unsent { server, why, .. } => write!(
                 f,
                 "the request was not sent to {server}: {why}; it can be repeated"
             ),
-            Self::Unknown { server, why } => write!(
+            Self::Unknown { server, why, .. } => write!(
                 f,
                 "the answer of {server} is missing: {why}; the request may have been carried out, \
                  so read the key before you repeat it"

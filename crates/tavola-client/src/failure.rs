@@ -6,7 +6,8 @@
 //! server is up. So a server that is silent costs its clients next to nothing, and one that comes
 //! back is found by the next request.
 
-use crate::conn::{Broken, Cause, Conn, Opening, Progress};
+use crate::cause::FailureCause;
+use crate::conn::{Broken, Conn, Opening, Progress};
 use crate::options::Settings;
 use crate::server::Server;
 use std::hash::{BuildHasher, RandomState};
@@ -35,7 +36,8 @@ struct FailureState {
     /// Failures in a row.
     count: u32,
     last: Option<Instant>,
-    why: String,
+    /// The last failure ever.
+    broken: Option<Broken>,
     pause: Duration,
     /// When the server is asked again.
     next: Instant,
@@ -59,7 +61,7 @@ impl Failures {
             state: Mutex::new(FailureState {
                 count: 0,
                 last: None,
-                why: String::new(),
+                broken: None,
                 pause: FIRST_PAUSE,
                 next: Instant::now(),
                 probe: None,
@@ -76,9 +78,15 @@ impl Failures {
     }
 
     /// Returns the last failure, if there was one since the last success.
-    pub(crate) fn last_error(&self) -> Option<String> {
+    pub(crate) fn last(&self) -> Option<Broken> {
         let is_known = self.has_failed.load(Ordering::Relaxed) || self.is_down();
-        is_known.then(|| self.lock().why.clone())
+        is_known.then(|| self.lock().broken.clone())?
+    }
+
+    /// Returns why a server that is down is so.
+    pub(crate) fn cause(&self) -> FailureCause {
+        let broken = &self.lock().broken;
+        { broken.as_ref() }.map_or(FailureCause::Refused, |broken| broken.cause)
     }
 
     /// Returns whether the server may be used; asks it if it is down and its time has come.
@@ -132,9 +140,9 @@ impl Failures {
             .is_some_and(|last| began <= last + settings.failure_timeout);
         state.count = if is_in_a_row { state.count + 1 } else { 1 };
         state.last = Some(now);
-        state.why = broken.to_string();
+        state.broken = Some(broken.clone());
         self.has_failed.store(true, Ordering::Relaxed);
-        let is_down = broken.cause == Cause::Refused || state.count >= settings.max_failures;
+        let is_down = broken.cause == FailureCause::Refused || state.count >= settings.max_failures;
         if is_down && !self.is_down.swap(true, Ordering::Relaxed) {
             state.pause = FIRST_PAUSE;
             state.next = now + jittered(FIRST_PAUSE);
@@ -169,13 +177,13 @@ impl FailureState {
             Ok(Progress::Ready(conn)) => return Some(conn),
             Ok(Progress::Waiting(opening)) => self.probe = Some(opening),
             Err(broken) => {
-                self.why = broken.to_string();
                 self.pause = match broken.cause {
                     // To ask costs nothing.
-                    Cause::Refused => FIRST_PAUSE,
+                    FailureCause::Refused => FIRST_PAUSE,
                     _ => (self.pause * 2).min(settings.retry.max(FIRST_PAUSE)),
                 };
                 self.next = now + jittered(self.pause);
+                self.broken = Some(broken);
             }
         }
         None
@@ -213,6 +221,10 @@ mod tests {
     use super::*;
     use crate::client::Client;
 
+    fn refused() -> Broken {
+        Broken::of(FailureCause::Refused, "no")
+    }
+
     fn settings() -> Settings {
         let client = Client::builder()
             .server("a", 1.0)
@@ -226,11 +238,11 @@ mod tests {
         let settings = settings();
         let now = Instant::now();
         let failures = Failures::new();
-        let silent = Broken::silent("late");
+        let silent = Broken::late();
         failures.note_failure(&silent, now, &settings);
         assert!(!failures.is_down());
         failures.note_success();
-        assert_eq!(failures.last_error(), None);
+        assert!(failures.last().is_none());
         failures.note_failure(&silent, now, &settings);
         assert!(!failures.is_down(), "a success is between them");
         let later = Instant::now() + settings.failure_timeout * 2;
@@ -238,9 +250,11 @@ mod tests {
         assert!(!failures.is_down(), "they are too far apart");
         failures.note_failure(&silent, now, &settings);
         assert!(failures.is_down());
-        assert_eq!(failures.last_error().as_deref(), Some("late"));
+        let last = failures.last().expect("a failure");
+        assert_eq!(last.to_string(), silent.to_string());
+        assert_eq!(failures.cause(), FailureCause::TimedOut);
         let failures = Failures::new();
-        failures.note_failure(&Broken::refused("no"), now, &settings);
+        failures.note_failure(&refused(), now, &settings);
         assert!(failures.is_down());
     }
 
@@ -251,7 +265,7 @@ mod tests {
         let name = format!("unix:{}", folder.path().join("none").display());
         let server: Server = name.parse().expect("a server");
         let failures = Failures::new();
-        failures.note_failure(&Broken::refused("no"), Instant::now(), &settings);
+        failures.note_failure(&refused(), Instant::now(), &settings);
         for _ in 0..10 {
             // The pause is over.
             failures.lock().next = Instant::now();

@@ -112,6 +112,9 @@ impl Fleet {
 
     /// Returns the server of a key in a ring.
     pub(crate) fn place_in(&self, ring: &Ring, key: &[u8]) -> usize {
+        if ring.servers() == 1 {
+            return 0;
+        }
         let part = self.placed_part(key);
         match self.settings.hash_namespace {
             true => ring.server_of(&[&self.settings.namespace, part].concat()),

@@ -34,7 +34,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `server`, `options`, `batch`, `error` | what callers give and get |
+//! | `server`, `options`, `batch`, `cause`, `error` | what callers give and get |
 //! | `ring` | which server has a key |
 //! | `client` | the client and its calls |
 //! | `fleet` | what its handles share |
@@ -51,6 +51,7 @@
 #![deny(unsafe_code)]
 
 mod batch;
+mod cause;
 mod client;
 mod conn;
 mod control;
@@ -81,6 +82,7 @@ mod table;
 struct Guide;
 
 pub use batch::{Batch, CountOptions, GetOptions, Initial, Outcome, Reply, Sink, StoreOptions};
+pub use cause::{FailureCause, ServerFailure};
 pub use client::{CasOutcome, Client, Stat, Value};
 #[cfg(feature = "tls")]
 pub use conn::{Tls, TlsError};

@@ -4,6 +4,7 @@
 //! server, in the thread that asks. So a table that is served and used directly at the same time
 //! is one store: outcomes, flags, expiry times and unique numbers are the same.
 
+use crate::cause::FailureCause;
 use crate::conn::Broken;
 use crate::fork::{self, PerProcess, Process};
 use std::fmt;
@@ -85,14 +86,19 @@ impl TableSite {
     /// Opens the table as `tavola serve` does: with versions, if it is made now.
     fn open(&self, max_value: usize) -> Result<Inside<Memcached>, Broken> {
         let table = Table::options().versions(true).open(&self.name);
-        let table = table.map_err(|error| Broken::refused(error.to_string()))?;
+        let table = table.map_err(refused)?;
         let rules = Rules {
             value_bytes: max_value,
             ..Rules::default()
         };
         let service = Memcached::with_rules(Arc::new(table), rules);
-        Inside::new(service).map_err(|error| Broken::refused(error.to_string()))
+        Inside::new(service).map_err(refused)
     }
+}
+
+/// There is no such table, or it cannot be served.
+fn refused(error: impl ToString) -> Broken {
+    Broken::of(FailureCause::Refused, error.to_string())
 }
 
 /// Two are equal if they name the same table.

@@ -215,6 +215,7 @@ pub mod durable {
 
 /// For programs that serve a table to clients.
 pub mod serving {
+    pub use crate::sys::clock::{coarse_s, coarse_unix_s};
     pub use crate::table::{ServeTable, verify_saved};
     pub use crate::values::{Eviction, Marks, Serving};
 }

@@ -25,12 +25,13 @@ const FRAMES: [(&str, &str); 8] = [
 ];
 
 /// Functions that have nothing to catch: name, reason.
-const EXCEPTIONS: [(&str, &str); 13] = [
+const EXCEPTIONS: [(&str, &str); 14] = [
     ("tavola_last_error", "returns what a frame has noted"),
     ("tavola_last_os_error", "returns what a frame has noted"),
     ("tavola_status_name", "looks into an array of constants"),
     ("tavola_version", "a constant"),
     ("tavola_mc_last_error", "returns what a frame has noted"),
+    ("tavola_mc_last_cause", "returns what a frame has noted"),
     ("tavola_mc_status_name", "looks into an array of constants"),
     ("tavola_mc_version", "a constant"),
     ("tavola_compat_memcached_lib_version", "a constant"),

@@ -41,6 +41,21 @@ static void fill_times(const zend_long *behaviors, tavola_mc_options *options)
 	options->max_failures = limit > 0 && limit < INT32_MAX ? (uint32_t)limit : INT32_MAX;
 }
 
+/* Copies go to the servers that there are. Gets use the copies of a server that is down, so no
+ * server is ejected. */
+static void fill_copies(const mc_fleet *fleet, tavola_mc_options *options)
+{
+	const zend_long *behaviors = fleet->settings.behaviors;
+	zend_long most = fleet->count > 0 ? (zend_long)fleet->count - 1 : 0;
+	zend_long wanted = behaviors[OPT_NUMBER_OF_REPLICAS];
+	options->replicas = (uint32_t)(wanted < most ? wanted : most);
+	options->read_any = behaviors[OPT_RANDOMIZE_REPLICA_READ] != 0;
+	bool ejects = behaviors[OPT_AUTO_EJECT_HOSTS] || behaviors[OPT_REMOVE_FAILED_SERVERS];
+	if (ejects && options->replicas == 0) {
+		options->on_down = TAVOLA_MC_ON_DOWN_EJECT;
+	}
+}
+
 void mc_fill_options(const mc_fleet *fleet, tavola_mc_options *options)
 {
 	const mc_settings *settings = &fleet->settings;
@@ -50,10 +65,7 @@ void mc_fill_options(const mc_fleet *fleet, tavola_mc_options *options)
 	options->name_space = given[MC_PREFIX];
 	options->name_space_len = settings->prefix_len;
 	options->hash_name_space = settings->behaviors[OPT_HASH_WITH_PREFIX_KEY] != 0;
-	if (settings->behaviors[OPT_AUTO_EJECT_HOSTS]
-			|| settings->behaviors[OPT_REMOVE_FAILED_SERVERS]) {
-		options->on_down = TAVOLA_MC_ON_DOWN_EJECT;
-	}
+	fill_copies(fleet, options);
 	if (settings->behaviors[OPT_BINARY_PROTOCOL]) {
 		options->protocol = TAVOLA_MC_PROTOCOL_BINARY;
 	}

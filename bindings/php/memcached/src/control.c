@@ -65,7 +65,7 @@ static void keep_version(
 static bool ended(mc_object *self, const answers *kept, tavola_mc_status status)
 {
 	if (status != TAVOLA_MC_OK) {
-		mc_answered(self, status, NULL, NULL);
+		mc_answered(self, status, NULL);
 		return mc_summed_up(self, kept->count ? RES_SOME_ERRORS : self->why_result) || kept->count;
 	}
 	return mc_done(self, kept->is_full ? RES_MEMORY_ALLOCATION_FAILURE : RES_SUCCESS);
@@ -168,7 +168,7 @@ ZEND_METHOD(Tavola_Memcached, flush)
 	}
 	uint32_t delay_s = delay < 0 ? 0 : delay > INT32_MAX ? INT32_MAX : (uint32_t)delay;
 	tavola_mc_status status = tavola_mc_flush_all(use.client, delay_s, NULL, NULL);
-	RETURN_BOOL(mc_answered(self, status, NULL, NULL));
+	RETURN_BOOL(mc_answered(self, status, NULL));
 }
 
 ZEND_METHOD(Tavola_Memcached, quit)
@@ -190,7 +190,7 @@ ZEND_METHOD(Tavola_Memcached, flushBuffers)
 		status = status == TAVOLA_MC_OK ? one : status;
 	}
 	fleet->has_held = status != TAVOLA_MC_OK;
-	RETURN_BOOL(mc_answered(self, status, NULL, NULL));
+	RETURN_BOOL(mc_answered(self, status, NULL));
 }
 
 ZEND_METHOD(Tavola_Memcached, checkKey)

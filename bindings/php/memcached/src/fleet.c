@@ -47,15 +47,16 @@ void mc_free_fleet(mc_fleet *fleet)
 }
 
 static bool open_client(
-	mc_object *self, const char *servers, bool is_near, tavola_mc_client **client)
+	mc_object *self, const char *servers, bool is_whole, tavola_mc_client **client)
 {
 	tavola_mc_options options = TAVOLA_MC_INIT(tavola_mc_options);
 	mc_fill_options(self->fleet, &options);
-	if (!is_near) {
+	if (!is_whole) {
 		options.near = NULL;
 		options.near_ttl_ms = 0;
+		options.replicas = 0;
 	}
-	return mc_answered(self, tavola_mc_open(servers, &options, client), NULL, NULL);
+	return mc_answered(self, tavola_mc_open(servers, &options, client), NULL);
 }
 
 static bool open_all(mc_object *self)
@@ -92,7 +93,7 @@ static bool open_alone(mc_object *self, zend_string *server_key, mc_use *use)
 	tavola_mc_status status = tavola_mc_server_of(
 		fleet->client, ZSTR_VAL(server_key), ZSTR_LEN(server_key), &server);
 	if (status != TAVOLA_MC_OK) {
-		return mc_answered(self, status, NULL, NULL);
+		return mc_answered(self, status, NULL);
 	}
 	if (fleet->alone == NULL) {
 		fleet->alone = pecalloc(fleet->count, sizeof(*fleet->alone), fleet->is_persistent);
@@ -129,16 +130,20 @@ bool mc_client(mc_object *self, zend_string *server_key, mc_use *use)
 	return true;
 }
 
-tavola_mc_batch *mc_batch(mc_object *self, mc_use *use)
+tavola_mc_batch *mc_batch(mc_object *self, zend_string *server_key)
 {
-	tavola_mc_status status = *use->batch
-		? tavola_mc_batch_clear(*use->batch)
-		: tavola_mc_batch_new(use->client, use->batch);
-	if (status != TAVOLA_MC_OK) {
-		mc_answered(self, status, NULL, NULL);
+	mc_use use;
+	if (!mc_client(self, server_key, &use)) {
 		return NULL;
 	}
-	return *use->batch;
+	tavola_mc_status status = *use.batch
+		? tavola_mc_batch_clear(*use.batch)
+		: tavola_mc_batch_new(use.client, use.batch);
+	if (status != TAVOLA_MC_OK) {
+		mc_answered(self, status, NULL);
+		return NULL;
+	}
+	return *use.batch;
 }
 
 bool mc_is_key(mc_object *self, const char *key, size_t len)

@@ -66,7 +66,7 @@ static void read_through(
 	zend_string *server_key, zend_string *key, bool is_extended, zval *return_value)
 {
 	zval value;
-	mc_stored stored = {server_key, key, {NULL, 0}, 0};
+	mc_stored stored = {.server_key = server_key, .key = key};
 	mc_use use;
 	ZVAL_FALSE(return_value);
 	if (!call_back(object, call, cache, key, is_extended, &value, &stored.expiration)) {
@@ -87,7 +87,7 @@ static void read_through(
 	} else if (mc_encode(self, payload, &stored.encoded)) {
 		if (mc_client(self, server_key, &use)) {
 			tavola_mc_status status = mc_store(self, use.client, MC_SET, &stored);
-			mc_answered(self, status, NULL, key);
+			mc_answered(self, status, key);
 		}
 		zend_string_release(stored.encoded.bytes);
 		ZVAL_COPY(return_value, &value);
@@ -115,7 +115,7 @@ static void get(
 		if (room.string) {
 			zend_string_release(room.string);
 		}
-		mc_answered(self, status, NULL, server_key ? server_key : key);
+		mc_answered(self, status, server_key ? server_key : key);
 		mc_report_refused(&room);
 		if (status == TAVOLA_MC_MISS && call) {
 			read_through(
@@ -230,13 +230,15 @@ static void done_of_many(void *user, size_t index, const tavola_mc_result *resul
 	item->flags = result->flags;
 	item->cas = result->cas;
 	item->status = result->status;
-	item->result = mc_result_of(items->self->fleet, result->status, result->why);
+	item->result = mc_result_of(
+		items->self->fleet, result->status, result->cause, result->why);
 	if (result->status < 0 && items->why == NULL) {
 		/* Without PHP's memory, which may run out. */
 		items->why = strdup(result->why);
 		items->failed_key = item->key;
 		items->error = item->result;
 		items->error_status = result->status;
+		items->error_cause = result->cause;
 	}
 }
 
@@ -257,7 +259,8 @@ void mc_execute(mc_items *items, tavola_mc_batch *batch)
 	tavola_mc_batch_clear(batch);
 	efree(run.of_request);
 	if (items->why) {
-		mc_answered(items->self, items->error_status, items->why, items->failed_key);
+		mc_failed(items->self, items->error_status, items->error_cause, items->why,
+			items->failed_key);
 	}
 	for (size_t i = 0; i < items->count; i++) {
 		mc_report_refused(&items->items[i].room);
@@ -266,11 +269,8 @@ void mc_execute(mc_items *items, tavola_mc_batch *batch)
 
 bool mc_get_items(mc_items *items, zend_string *server_key, bool with_cas)
 {
-	mc_use use;
-	mc_object *self = items->self;
-	tavola_mc_batch *batch;
-	if (!mc_client(self, server_key, &use)
-			|| (batch = mc_batch(self, &use)) == NULL) {
+	tavola_mc_batch *batch = mc_batch(items->self, server_key);
+	if (batch == NULL) {
 		return false;
 	}
 	for (size_t i = 0; i < items->count; i++) {

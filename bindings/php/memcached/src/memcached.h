@@ -110,9 +110,10 @@ typedef struct {
 	mc_object *self;
 	mc_item *items;
 	size_t count;
-	/* The first error: its result, its status, its sentence, its key. */
+	/* The first error: its result, its status, its cause, its sentence, its key. */
 	zend_long error;
 	tavola_mc_status error_status;
+	int32_t error_cause;
 	char *why;
 	zend_string *failed_key;
 } mc_items;
@@ -156,11 +157,16 @@ bool mc_done(mc_object *self, zend_long result);
 /* Sets the result alone, and keeps the sentence of the last error. */
 bool mc_summed_up(mc_object *self, zend_long result);
 
-/* Sets the result of a call by a status, whose sentence is `why`, or the library's if NULL. */
-bool mc_answered(mc_object *self, tavola_mc_status status, const char *why, zend_string *key);
+/* Sets the result of a call by a status; after an error the library has its cause and sentence. */
+bool mc_answered(mc_object *self, tavola_mc_status status, zend_string *key);
+
+/* The same by an error whose cause and sentence are these. */
+bool mc_failed(
+	mc_object *self, tavola_mc_status status, int32_t cause, const char *why, zend_string *key);
 
 /* Returns the result that a status is. */
-zend_long mc_result_of(const mc_fleet *fleet, tavola_mc_status status, const char *why);
+zend_long mc_result_of(
+	const mc_fleet *fleet, tavola_mc_status status, int32_t cause, const char *why);
 
 /* Returns the message of a result. */
 const char *mc_message(zend_long result);
@@ -185,8 +191,8 @@ typedef struct {
  * returns false if there is none. */
 bool mc_client(mc_object *self, zend_string *server_key, mc_use *use);
 
-/* Returns the batch of a client without requests, or NULL. */
-tavola_mc_batch *mc_batch(mc_object *self, mc_use *use);
+/* Returns the batch of that client without requests, or NULL; then the result is set. */
+tavola_mc_batch *mc_batch(mc_object *self, zend_string *server_key);
 
 /* Whether a key can be one: sets the result if not. */
 bool mc_is_key(mc_object *self, const char *key, size_t len);
@@ -314,6 +320,7 @@ typedef enum {
 	MC_REPLACE,
 	MC_APPEND,
 	MC_PREPEND,
+	MC_CAS,
 } mc_store_kind;
 
 /* What a store stores. */
@@ -322,6 +329,8 @@ typedef struct {
 	zend_string *key;
 	mc_encoded encoded;
 	zend_long expiration;
+	/* The unique number that MC_CAS compares. */
+	uint64_t token;
 } mc_stored;
 
 tavola_mc_status mc_store(

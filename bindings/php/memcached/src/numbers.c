@@ -41,7 +41,7 @@ static void count(INTERNAL_FUNCTION_PARAMETERS, count_call *call, bool by_key)
 	how.exptime = how.has_initial ? mc_expiry(expiry) : 0;
 	tavola_mc_status status =
 		call(use.client, ZSTR_VAL(key), ZSTR_LEN(key), (uint64_t)offset, &how, &number);
-	if (!mc_answered(self, status, NULL, server_key ? server_key : key)) {
+	if (!mc_answered(self, status, server_key ? server_key : key)) {
 		RETURN_FALSE;
 	}
 	RETURN_LONG((zend_long)number);
@@ -77,7 +77,7 @@ static void touch(INTERNAL_FUNCTION_PARAMETERS, bool by_key)
 	}
 	tavola_mc_status status = tavola_mc_touch(
 		use.client, ZSTR_VAL(key), ZSTR_LEN(key), mc_expiry(expiration), 0);
-	RETURN_BOOL(mc_answered(self, status, NULL, server_key ? server_key : key));
+	RETURN_BOOL(mc_answered(self, status, server_key ? server_key : key));
 }
 
 ZEND_METHOD(Tavola_Memcached, touch)

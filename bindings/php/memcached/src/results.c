@@ -68,7 +68,25 @@ static zend_long refused_result(const char *why)
 	return RES_CLIENT_ERROR;
 }
 
-zend_long mc_result_of(const mc_fleet *fleet, tavola_mc_status status, const char *why)
+/* The result of a failed connection, where its cause has one of its own. */
+static zend_long lost_result(int32_t cause, zend_long otherwise)
+{
+	switch (cause) {
+		case TAVOLA_MC_CAUSE_UNRESOLVED:
+			return RES_HOST_LOOKUP_FAILURE;
+		case TAVOLA_MC_CAUSE_TIMED_OUT:
+			return RES_TIMEOUT;
+		case TAVOLA_MC_CAUSE_AUTHENTICATION:
+			return RES_AUTH_FAILURE;
+		case TAVOLA_MC_CAUSE_PROTOCOL:
+			return RES_PROTOCOL_ERROR;
+		default:
+			return otherwise;
+	}
+}
+
+zend_long mc_result_of(
+	const mc_fleet *fleet, tavola_mc_status status, int32_t cause, const char *why)
 {
 	switch (status) {
 		case TAVOLA_MC_OK:
@@ -96,9 +114,9 @@ zend_long mc_result_of(const mc_fleet *fleet, tavola_mc_status status, const cha
 		case TAVOLA_MC_ERR_REFUSED:
 			return refused_result(why);
 		case TAVOLA_MC_ERR_UNSENT:
-			return strstr(why, "is down") ? RES_SERVER_TEMPORARILY_DISABLED : RES_CONNECTION_FAILURE;
+			return lost_result(cause, RES_CONNECTION_FAILURE);
 		case TAVOLA_MC_ERR_UNKNOWN:
-			return strstr(why, "time") ? RES_TIMEOUT : RES_UNKNOWN_READ_FAILURE;
+			return lost_result(cause, RES_UNKNOWN_READ_FAILURE);
 		default:
 			return RES_FAILURE;
 	}
@@ -120,18 +138,23 @@ bool mc_summed_up(mc_object *self, zend_long result)
 	return result == RES_SUCCESS || result == RES_BUFFERED;
 }
 
-bool mc_answered(mc_object *self, tavola_mc_status status, const char *why, zend_string *key)
+bool mc_answered(mc_object *self, tavola_mc_status status, zend_string *key)
 {
 	if (EXPECTED(status >= 0)) {
-		return mc_done(self, mc_result_of(self->fleet, status, ""));
+		return mc_done(self, mc_result_of(self->fleet, status, TAVOLA_MC_CAUSE_NONE, ""));
 	}
-	why = why ? why : tavola_mc_last_error();
+	return mc_failed(self, status, tavola_mc_last_cause(), tavola_mc_last_error(), key);
+}
+
+bool mc_failed(
+	mc_object *self, tavola_mc_status status, int32_t cause, const char *why, zend_string *key)
+{
 	zend_string *sentence = zend_string_init(why, strlen(why), false);
 	if (self->why) {
 		zend_string_release(self->why);
 	}
 	self->why = sentence;
-	self->why_result = mc_result_of(self->fleet, status, ZSTR_VAL(sentence));
+	self->why_result = mc_result_of(self->fleet, status, cause, ZSTR_VAL(sentence));
 	size_t server = 0;
 	bool is_lost = status == TAVOLA_MC_ERR_UNSENT || status == TAVOLA_MC_ERR_UNKNOWN;
 	if (is_lost && key && self->fleet->client

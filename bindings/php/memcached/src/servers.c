@@ -273,7 +273,7 @@ ZEND_METHOD(Tavola_Memcached, getServerByKey)
 	}
 	tavola_mc_status status =
 		tavola_mc_server_of(use.client, ZSTR_VAL(key), ZSTR_LEN(key), &server);
-	if (!mc_answered(self, status, NULL, NULL)) {
+	if (!mc_answered(self, status, NULL)) {
 		RETURN_FALSE;
 	}
 	array_init(return_value);

@@ -29,8 +29,6 @@ static const struct {
 	[OPT_SERVER_TIMEOUT_LIMIT] = {NUMBER, 0, false},
 	[OPT_CACHE_LOOKUPS] = {CHOICE, 1, false},
 	[OPT_USE_UDP] = {CHOICE, 0, false},
-	[OPT_NUMBER_OF_REPLICAS] = {CHOICE, 0, false},
-	[OPT_RANDOMIZE_REPLICA_READ] = {FLAG, 0, false},
 	[OPT_BUFFER_WRITES] = {FLAG, 0, false},
 	[OPT_NOREPLY] = {FLAG, 0, false},
 	/* With effect on connections or the placement of keys. */
@@ -49,6 +47,8 @@ static const struct {
 	[OPT_SERVER_FAILURE_LIMIT] = {CHOICE, 5, true},
 	[OPT_AUTO_EJECT_HOSTS] = {FLAG, 0, true},
 	[OPT_REMOVE_FAILED_SERVERS] = {FLAG, 0, true},
+	[OPT_NUMBER_OF_REPLICAS] = {CHOICE, 0, true},
+	[OPT_RANDOMIZE_REPLICA_READ] = {FLAG, 0, true},
 };
 
 /* Texts by their option. */
@@ -222,12 +222,15 @@ static bool set_choice(mc_object *self, zend_long option, zend_long number)
 			}
 			change(self, option, number);
 			return mc_done(self, RES_SUCCESS);
-		case OPT_USE_UDP:
-			return number == 0 ? mc_done(self, RES_SUCCESS) : refuse(self, RES_NOT_SUPPORTED,
-				"there is no UDP, which loses requests unnoticed; use TCP or a Unix socket");
+		case OPT_NUMBER_OF_REPLICAS:
+			if (number < 0) {
+				return refuse(self, RES_INVALID_ARGUMENTS, NULL);
+			}
+			change(self, option, number);
+			return mc_done(self, RES_SUCCESS);
 		default:
 			return number == 0 ? mc_done(self, RES_SUCCESS) : refuse(self, RES_NOT_SUPPORTED,
-				"there are no replicas; list each server once");
+				"there is no UDP, which loses requests unnoticed; use TCP or a Unix socket");
 	}
 }
 

@@ -12,7 +12,7 @@ tavola_mc_status mc_store(
 	size_t key_len = ZSTR_LEN(stored->key), len = ZSTR_LEN(stored->encoded.bytes);
 	how.flags = stored->encoded.flags;
 	how.exptime = mc_expiry(stored->expiration);
-	how.no_reply = mc_no_reply(self->fleet);
+	how.no_reply = kind != MC_CAS && mc_no_reply(self->fleet);
 	self->fleet->has_held |= how.no_reply;
 	switch (kind) {
 		case MC_SET:
@@ -23,8 +23,10 @@ tavola_mc_status mc_store(
 			return tavola_mc_replace(client, key, key_len, bytes, len, &how);
 		case MC_APPEND:
 			return tavola_mc_append(client, key, key_len, bytes, len, &how);
-		default:
+		case MC_PREPEND:
 			return tavola_mc_prepend(client, key, key_len, bytes, len, &how);
+		default:
+			return tavola_mc_cas(client, key, key_len, bytes, len, stored->token, &how);
 	}
 }
 
@@ -40,10 +42,17 @@ static bool store(mc_object *self, mc_store_kind kind, const mc_stored *stored)
 			status = mc_store(self, use.client, kind, stored);
 		}
 		is_stored = mc_answered(
-			self, status, NULL, stored->server_key ? stored->server_key : stored->key);
+			self, status, stored->server_key ? stored->server_key : stored->key);
 	}
 	zend_string_release(stored->encoded.bytes);
 	return is_stored;
+}
+
+/* Encodes a value and stores it. */
+static bool store_encoded(mc_object *self, mc_store_kind kind, mc_stored *stored, zval *value)
+{
+	return mc_checked_key(self, stored->key) && mc_encode(self, value, &stored->encoded)
+		&& store(self, kind, stored);
 }
 
 /* {{{ set, add, replace */
@@ -62,11 +71,7 @@ static void store_value(INTERNAL_FUNCTION_PARAMETERS, mc_store_kind kind, bool b
 		Z_PARAM_LONG(stored.expiration)
 	ZEND_PARSE_PARAMETERS_END();
 	MC_SELF;
-	if (!mc_checked_key(self, stored.key)
-			|| !mc_encode(self, value, &stored.encoded)) {
-		RETURN_FALSE;
-	}
-	RETURN_BOOL(store(self, kind, &stored));
+	RETURN_BOOL(store_encoded(self, kind, &stored, value));
 }
 
 #define STORE_METHOD(name, kind, by_key) \
@@ -137,7 +142,6 @@ static void compare_and_store(INTERNAL_FUNCTION_PARAMETERS, bool by_key)
 {
 	mc_stored stored = {0};
 	zval *token, *value;
-	mc_use use;
 	ZEND_PARSE_PARAMETERS_START(3 + by_key, 4 + by_key)
 		Z_PARAM_ZVAL(token)
 		if (by_key) {
@@ -149,21 +153,8 @@ static void compare_and_store(INTERNAL_FUNCTION_PARAMETERS, bool by_key)
 		Z_PARAM_LONG(stored.expiration)
 	ZEND_PARSE_PARAMETERS_END();
 	MC_SELF;
-	RETVAL_FALSE;
-	if (!mc_checked_key(self, stored.key)
-			|| !mc_encode(self, value, &stored.encoded)) {
-		return;
-	}
-	if (mc_client(self, stored.server_key, &use)) {
-		tavola_mc_store_options how = TAVOLA_MC_INIT(tavola_mc_store_options);
-		how.flags = stored.encoded.flags;
-		how.exptime = mc_expiry(stored.expiration);
-		tavola_mc_status status = tavola_mc_cas(
-			use.client, ZSTR_VAL(stored.key), ZSTR_LEN(stored.key),
-			ZSTR_VAL(stored.encoded.bytes), ZSTR_LEN(stored.encoded.bytes), token_of(token), &how);
-		RETVAL_BOOL(mc_answered(self, status, NULL, stored.key));
-	}
-	zend_string_release(stored.encoded.bytes);
+	stored.token = token_of(token);
+	RETURN_BOOL(store_encoded(self, MC_CAS, &stored, value));
 }
 
 ZEND_METHOD(Tavola_Memcached, cas)
@@ -177,6 +168,16 @@ ZEND_METHOD(Tavola_Memcached, casByKey)
 }
 
 /* }}} */
+
+/* The result of the first item that is no success. */
+static zend_long first_failure(const mc_items *items)
+{
+	zend_long result = RES_SUCCESS;
+	for (size_t i = 0; i < items->count && result == RES_SUCCESS; i++) {
+		result = items->items[i].result;
+	}
+	return result;
+}
 
 /* {{{ setMulti */
 
@@ -206,11 +207,10 @@ static bool encode_all(
 static bool store_all(
 	mc_items *items, const mc_encoded *encoded, zend_string *server_key, zend_long expiration)
 {
-	mc_use use;
-	tavola_mc_batch *batch;
 	mc_object *self = items->self;
 	tavola_mc_store_options how = TAVOLA_MC_INIT(tavola_mc_store_options);
-	if (!mc_client(self, server_key, &use) || (batch = mc_batch(self, &use)) == NULL) {
+	tavola_mc_batch *batch = mc_batch(self, server_key);
+	if (batch == NULL) {
 		return false;
 	}
 	how.exptime = mc_expiry(expiration);
@@ -225,10 +225,7 @@ static bool store_all(
 		}
 	}
 	mc_execute(items, batch);
-	zend_long result = RES_SUCCESS;
-	for (size_t i = 0; i < items->count && result == RES_SUCCESS; i++) {
-		result = items->items[i].result;
-	}
+	zend_long result = first_failure(items);
 	return items->error == RES_SUCCESS ? mc_done(self, result) : mc_summed_up(self, result);
 }
 
@@ -309,7 +306,7 @@ static void remove_one(INTERNAL_FUNCTION_PARAMETERS, bool by_key)
 	self->fleet->has_held |= no_reply;
 	tavola_mc_status status =
 		tavola_mc_delete(use.client, ZSTR_VAL(key), ZSTR_LEN(key), no_reply);
-	RETURN_BOOL(mc_answered(self, status, NULL, server_key ? server_key : key));
+	RETURN_BOOL(mc_answered(self, status, server_key ? server_key : key));
 }
 
 ZEND_METHOD(Tavola_Memcached, delete)
@@ -324,10 +321,9 @@ ZEND_METHOD(Tavola_Memcached, deleteByKey)
 
 static bool remove_items(mc_items *items, zend_string *server_key)
 {
-	mc_use use;
 	mc_object *self = items->self;
-	tavola_mc_batch *batch;
-	if (!mc_client(self, server_key, &use) || (batch = mc_batch(self, &use)) == NULL) {
+	tavola_mc_batch *batch = mc_batch(self, server_key);
+	if (batch == NULL) {
 		return false;
 	}
 	uint32_t no_reply = mc_no_reply(self->fleet);
@@ -368,9 +364,7 @@ static void remove_many(
 		}
 		zend_symtable_update(Z_ARRVAL_P(return_value), items.items[i].key, &removed);
 	}
-	for (size_t i = 0; i < items.count && result == RES_SUCCESS; i++) {
-		result = items.items[i].result;
-	}
+	result = result == RES_SUCCESS ? first_failure(&items) : result;
 	if (items.error == RES_SUCCESS && result != self->result) {
 		mc_done(self, result);
 	} else {

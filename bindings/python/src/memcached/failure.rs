@@ -7,26 +7,23 @@ use tavola_client::{BuildError, Error, Outcome};
 
 /// Returns the exception for an outcome that is a failure.
 pub fn of(py: Python<'_>, state: &State, outcome: &Option<Outcome>) -> PyResult<Option<PyErr>> {
-    let server = match outcome {
-        Some(Outcome::Refused(why)) => {
-            return Ok(Some(raised(py, &Error::Refused(why.clone()))));
+    let is_failure = |outcome: &Outcome| {
+        matches!(
+            outcome,
+            Outcome::Refused(_) | Outcome::Unsent(_) | Outcome::Unknown(_)
+        )
+    };
+    match outcome {
+        Some(outcome) if is_failure(outcome) => {
+            let checked = state.client(py)?.checked(outcome.clone());
+            Ok(checked.err().map(|error| raised(py, &error)))
         }
-        Some(Outcome::Unsent(server) | Outcome::Unknown(server)) => *server,
-        Some(_) => return Ok(None),
+        Some(_) => Ok(None),
         None => {
             let why = "the request was not executed".to_string();
-            return Ok(Some(raised(py, &Error::Refused(why))));
+            Ok(Some(raised(py, &Error::Refused(why))))
         }
-    };
-    let client = state.client(py)?;
-    let name = client.servers()[server].name().to_string();
-    let why = client.last_error(server);
-    let why = why.unwrap_or_else(|| "the connection was in use or closed".to_string());
-    let error = match outcome {
-        Some(Outcome::Unsent(_)) => Error::Unsent { server: name, why },
-        _ => Error::Unknown { server: name, why },
-    };
-    Ok(Some(raised(py, &error)))
+    }
 }
 
 /// Returns the exception for an error of a call.

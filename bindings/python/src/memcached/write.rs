@@ -33,13 +33,24 @@ enum Verb {
     Cas(u64),
 }
 
-/// The arguments that all stores have.
-struct Store<'a, 'py> {
-    key: &'a Bound<'py, PyAny>,
-    value: &'a Bound<'py, PyAny>,
+/// The arguments that all stores have beside key and value.
+#[derive(Clone, Copy)]
+struct How<'a, 'py> {
     expire: Option<&'a Bound<'py, PyAny>>,
     noreply: Option<bool>,
     flags: Option<u32>,
+}
+
+fn how<'a, 'py>(
+    expire: Option<&'a Bound<'py, PyAny>>,
+    noreply: Option<bool>,
+    flags: Option<u32>,
+) -> How<'a, 'py> {
+    How {
+        expire,
+        noreply,
+        flags,
+    }
 }
 
 impl State {
@@ -53,37 +64,24 @@ impl State {
             false => Reply::Wait,
         }
     }
-}
 
-impl Store<'_, '_> {
-    /// Stores the value. Returns whether it is; `None` if the key of a `cas` is missing.
-    fn run(&self, client: &MemcachedClient, verb: Verb) -> PyResult<Option<bool>> {
-        let py = self.key.py();
-        let state = client.state(py)?;
-        let key = state.keys.bytes(self.key)?;
-        let (encoded, flags) = state.values.encode(self.key, self.value)?;
-        let value = encoded.as_slice(py);
-        let is_silent = state.is_silent(self.noreply);
-        let mut options = StoreOptions::ttl(exptime(self.expire)?);
-        options.flags = self.flags.unwrap_or(flags);
-        options.reply = state.reply(is_silent);
-        let mut batch = Batch::new();
-        match verb {
-            Verb::Set => batch.set(key, value, options),
-            Verb::Add => batch.add(key, value, options),
-            Verb::Replace => batch.replace(key, value, options),
-            Verb::Append => batch.append(key, value, options.reply),
-            Verb::Prepend => batch.prepend(key, value, options.reply),
-            Verb::Cas(number) => batch.cas(key, value, number, options),
-        };
-        let outcome = state.execute(py, &mut batch)?.outcome(0);
-        Ok(match state.checked(py, outcome, Ignored::All)? {
-            None => Some(false),
-            Some(_) if is_silent => Some(true),
-            Some(Outcome::NotStored | Outcome::Exists) => Some(false),
-            Some(Outcome::Miss) => None,
-            Some(_) => Some(true),
-        })
+    /// Executes a batch of one request. Returns its outcome; `None` if it failed and is ignored.
+    fn outcome_of(&self, py: Python<'_>, batch: &mut Batch<'_>) -> PyResult<Option<Outcome>> {
+        let outcome = self.execute(py, batch)?.outcome(0);
+        self.checked(py, outcome, Ignored::All)
+    }
+
+    /// Executes a batch. Returns the indices of the requests that failed and are ignored.
+    fn failed(&self, py: Python<'_>, batch: &mut Batch<'_>) -> PyResult<Vec<usize>> {
+        let mut answers = self.execute(py, batch)?;
+        let mut failed = Vec::new();
+        for index in 0..batch.len() {
+            let outcome = answers.outcome(index);
+            if self.checked(py, outcome, Ignored::All)?.is_none() {
+                failed.push(index);
+            }
+        }
+        Ok(failed)
     }
 }
 
@@ -106,6 +104,57 @@ fn unique_number(given: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 impl MemcachedClient {
+    /// Stores a value. Returns whether it is stored; `None` if the key of a `cas` is missing.
+    fn store(
+        &self,
+        verb: Verb,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        how: How<'_, '_>,
+    ) -> PyResult<Option<bool>> {
+        let py = key.py();
+        let state = self.state(py)?;
+        let bytes = state.keys.bytes(key)?;
+        let (encoded, flags) = state.values.encode(key, value)?;
+        let value = encoded.as_slice(py);
+        let is_silent = state.is_silent(how.noreply);
+        let mut options = StoreOptions::ttl(exptime(how.expire)?);
+        options.flags = how.flags.unwrap_or(flags);
+        options.reply = state.reply(is_silent);
+        let mut batch = Batch::new();
+        match verb {
+            Verb::Set => batch.set(bytes, value, options),
+            Verb::Add => batch.add(bytes, value, options),
+            Verb::Replace => batch.replace(bytes, value, options),
+            Verb::Append => batch.append(bytes, value, options.reply),
+            Verb::Prepend => batch.prepend(bytes, value, options.reply),
+            Verb::Cas(number) => batch.cas(bytes, value, number, options),
+        };
+        Ok(match state.outcome_of(py, &mut batch)? {
+            None => Some(false),
+            Some(_) if is_silent => Some(true),
+            Some(Outcome::NotStored | Outcome::Exists) => Some(false),
+            Some(Outcome::Miss) => None,
+            Some(_) => Some(true),
+        })
+    }
+
+    /// Asks for a change of a key. Returns whether it was carried out, or needs no answer.
+    fn change(
+        &self,
+        key: &Bound<'_, PyAny>,
+        noreply: Option<bool>,
+        prepare: impl for<'k> FnOnce(&mut Batch<'k>, &'k [u8], Reply) -> usize,
+    ) -> PyResult<bool> {
+        let py = key.py();
+        let state = self.state(py)?;
+        let is_silent = state.is_silent(noreply);
+        let mut batch = Batch::new();
+        prepare(&mut batch, state.keys.bytes(key)?, state.reply(is_silent));
+        let outcome = state.outcome_of(py, &mut batch)?;
+        Ok(outcome.is_some_and(|outcome| is_silent || outcome != Outcome::Miss))
+    }
+
     fn count(
         &self,
         key: &Bound<'_, PyAny>,
@@ -127,8 +176,7 @@ impl MemcachedClient {
             false => batch.incr(bytes, options),
             true => batch.decr(bytes, options),
         };
-        let outcome = state.execute(py, &mut batch)?.outcome(0);
-        Ok(match state.checked(py, outcome, Ignored::All)? {
+        Ok(match state.outcome_of(py, &mut batch)? {
             Some(Outcome::Count(count)) if !noreply => Some(count),
             _ => None,
         })
@@ -152,14 +200,7 @@ impl MemcachedClient {
         noreply: Option<bool>,
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, Verb::Set)
+        self.store(Verb::Set, key, value, how(expire, noreply, flags))
     }
 
     /// Set a key if it is missing. Return whether it was.
@@ -177,14 +218,7 @@ impl MemcachedClient {
         noreply: Option<bool>,
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, Verb::Add)
+        self.store(Verb::Add, key, value, how(expire, noreply, flags))
     }
 
     /// Set a key if it exists. Return whether it did.
@@ -202,14 +236,7 @@ impl MemcachedClient {
         noreply: Option<bool>,
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, Verb::Replace)
+        self.store(Verb::Replace, key, value, how(expire, noreply, flags))
     }
 
     /// Put a value behind the one of a key, whose flags and expiry time stay. Return whether the
@@ -228,14 +255,7 @@ impl MemcachedClient {
         noreply: Option<bool>,
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, Verb::Append)
+        self.store(Verb::Append, key, value, how(expire, noreply, flags))
     }
 
     /// Put a value before the one of a key, whose flags and expiry time stay. Return whether the
@@ -254,14 +274,7 @@ impl MemcachedClient {
         noreply: Option<bool>,
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, Verb::Prepend)
+        self.store(Verb::Prepend, key, value, how(expire, noreply, flags))
     }
 
     /// Set a key if it still has the unique number that :meth:`gets` returned. Return True, False
@@ -282,14 +295,7 @@ impl MemcachedClient {
         flags: Option<u32>,
     ) -> PyResult<Option<bool>> {
         let verb = Verb::Cas(unique_number(cas)?);
-        let store = Store {
-            key,
-            value,
-            expire,
-            noreply,
-            flags,
-        };
-        store.run(self, verb)
+        self.store(verb, key, value, how(expire, noreply, flags))
     }
 
     /// Set many keys at once, of a dict or pairs. Return a list of the keys that failed, which is
@@ -320,15 +326,8 @@ impl MemcachedClient {
             options.flags = flags.unwrap_or(*own_flags);
             batch.set(state.keys.bytes(key)?, value.as_slice(py), options);
         }
-        let mut answers = state.execute(py, &mut batch)?;
-        let mut failed = Vec::new();
-        for (index, (key, _)) in pairs.iter().enumerate() {
-            let outcome = answers.outcome(index);
-            if state.checked(py, outcome, Ignored::All)?.is_none() {
-                failed.push(key.clone());
-            }
-        }
-        Ok(failed)
+        let failed = state.failed(py, &mut batch)?;
+        Ok(failed.into_iter().map(|index| pairs[index].0.clone()).collect())
     }
 
     /// Remove a key. Return whether it existed.
@@ -339,14 +338,7 @@ impl MemcachedClient {
     /// (True, True, False)
     #[pyo3(signature = (key, noreply=None))]
     fn delete(&self, key: &Bound<'_, PyAny>, noreply: Option<bool>) -> PyResult<bool> {
-        let py = key.py();
-        let state = self.state(py)?;
-        let is_silent = state.is_silent(noreply);
-        let mut batch = Batch::new();
-        batch.delete(state.keys.bytes(key)?, state.reply(is_silent));
-        let outcome = state.execute(py, &mut batch)?.outcome(0);
-        let outcome = state.checked(py, outcome, Ignored::All)?;
-        Ok(outcome.is_some_and(|outcome| is_silent || outcome == Outcome::Deleted))
+        self.change(key, noreply, |batch, key, reply| batch.delete(key, reply))
     }
 
     /// Remove many keys at once. Return True.
@@ -365,13 +357,7 @@ impl MemcachedClient {
         for key in &keys {
             batch.delete(state.keys.bytes(key)?, reply);
         }
-        let mut answers = state.execute(py, &mut batch)?;
-        let mut is_done = true;
-        for index in 0..keys.len() {
-            let outcome = answers.outcome(index);
-            is_done &= state.checked(py, outcome, Ignored::All)?.is_some();
-        }
-        Ok(is_done)
+        Ok(state.failed(py, &mut batch)?.is_empty())
     }
 
     /// Add to a number. Return the new one, or ``None`` if the key is missing.
@@ -419,14 +405,7 @@ impl MemcachedClient {
         expire: Option<&Bound<'_, PyAny>>,
         noreply: Option<bool>,
     ) -> PyResult<bool> {
-        let py = key.py();
-        let state = self.state(py)?;
-        let is_silent = state.is_silent(noreply);
-        let reply = state.reply(is_silent);
-        let mut batch = Batch::new();
-        batch.touch(state.keys.bytes(key)?, exptime(expire)?, reply);
-        let outcome = state.execute(py, &mut batch)?.outcome(0);
-        let outcome = state.checked(py, outcome, Ignored::All)?;
-        Ok(outcome.is_some_and(|outcome| is_silent || outcome == Outcome::Touched))
+        let exptime = exptime(expire)?;
+        self.change(key, noreply, |batch, key, reply| batch.touch(key, exptime, reply))
     }
 }

@@ -11,7 +11,6 @@ mod value;
 mod write;
 
 use crate::client::tavola_mc_client;
-use crate::outcome::checked;
 use crate::status::Failure;
 use tavola_client_core::{Batch, Outcome, Sink};
 
@@ -46,5 +45,5 @@ fn ask<'a>(
 /// The outcome of a request as a result.
 fn outcome_of(client: &tavola_mc_client, outcome: Option<Outcome>) -> Result<Outcome, Failure> {
     let none = || Outcome::Refused("the request was not executed".to_string());
-    Ok(checked(&client.client, outcome.unwrap_or_else(none))?)
+    Ok(client.client.checked(outcome.unwrap_or_else(none))?)
 }

@@ -4,11 +4,12 @@ use super::outcome_of;
 use super::value::{Into, tavola_mc_value};
 use crate::client::tavola_mc_client;
 use crate::entry::{Answer, entry};
-use crate::given::given;
+use crate::given::{RawBytes, given};
 use crate::outcome::status_of_outcome;
+use crate::request::{Read, key_of};
 use crate::status::{Failure, tavola_mc_status};
 use std::ffi::c_void;
-use tavola_client_core::{Batch, GetOptions, Outcome};
+use tavola_client_core::{Batch, Outcome};
 
 /// Gets the value of a key. `value` is as it was, if the key is missing; the bytes of its memory
 /// may have changed after an error.
@@ -45,12 +46,8 @@ pub unsafe extern "C" fn tavola_mc_get(
     key_len: usize,
     value: *mut tavola_mc_value,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        read(client, given!(exclusive value), |batch| {
-            batch.get(key, GetOptions::default())
-        })
-    })
+    // SAFETY: the caller's promise.
+    unsafe { read(client, Read::GET, RawBytes(key, key_len), value) }
 }
 
 /// Gets the value of a key and its unique number, for `tavola_mc_cas`.
@@ -85,12 +82,8 @@ pub unsafe extern "C" fn tavola_mc_gets(
     key_len: usize,
     value: *mut tavola_mc_value,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        read(client, given!(exclusive value), |batch| {
-            batch.get(key, GetOptions::with_cas())
-        })
-    })
+    // SAFETY: the caller's promise.
+    unsafe { read(client, Read::GETS, RawBytes(key, key_len), value) }
 }
 
 /// Gets the value of a key and gives the key a new expiry time, as that of
@@ -106,21 +99,76 @@ pub unsafe extern "C" fn tavola_mc_get_and_touch(
     exptime: i32,
     value: *mut tavola_mc_value,
 ) -> tavola_mc_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        read(
+            client,
+            Read::GET.touching(exptime),
+            RawBytes(key, key_len),
+            value,
+        )
+    }
+}
+
+/// Gets the value of a key and its unique number, and gives the key a new expiry time: both
+/// `tavola_mc_gets` and `tavola_mc_get_and_touch`.
+///
+/// # Examples
+/// ```c
+/// char bytes[64];
+/// tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
+/// tavola_mc_set(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("queued"), NULL);
+/// if (tavola_mc_gets_and_touch(client, TAVOLA_MC_STR("job"), 60, &value) == TAVOLA_MC_HIT) {
+///   tavola_mc_cas(client, TAVOLA_MC_STR("job"), TAVOLA_MC_STR("running"), value.cas, NULL);
+/// }
+/// ```
+///
+/// # Errors
+/// As `tavola_mc_get_and_touch`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_gets_and_touch(
+    client: *const tavola_mc_client,
+    key: *const c_void,
+    key_len: usize,
+    exptime: i32,
+    value: *mut tavola_mc_value,
+) -> tavola_mc_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        read(
+            client,
+            Read::GETS.touching(exptime),
+            RawBytes(key, key_len),
+            value,
+        )
+    }
+}
+
+/// Executes a get.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+unsafe fn read(
+    client: *const tavola_mc_client,
+    how: Read,
+    key: RawBytes,
+    value: *mut tavola_mc_value,
+) -> tavola_mc_status {
     entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        read(client, given!(exclusive value), |batch| {
-            batch.get_and_touch(key, exptime, GetOptions::default())
-        })
+        // SAFETY: the promise of this function.
+        let (client, key) = (given!(handle client), unsafe { key_of(key) }?);
+        read_into(client, given!(exclusive value), how, key)
     })
 }
 
-fn read<'a>(
+fn read_into(
     client: &tavola_mc_client,
     value: &mut tavola_mc_value,
-    prepare: impl FnOnce(&mut Batch<'a>) -> usize,
+    how: Read,
+    key: &[u8],
 ) -> Answer {
     let mut batch = Batch::new();
-    prepare(&mut batch);
+    how.prepare(&mut batch, key);
     let mut into = Into::of(value);
     client.client.execute(&mut batch, &mut into);
     let outcome = outcome_of(client, into.outcome.take())?;

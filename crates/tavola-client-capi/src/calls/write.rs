@@ -3,15 +3,34 @@
 use super::ask;
 use crate::client::tavola_mc_client;
 use crate::entry::{Answer, entry};
-use crate::given::given;
+use crate::given::{RawBytes, given};
 use crate::outcome::status_of_outcome;
-use crate::request::{reply, store_options, tavola_mc_store_options};
+use crate::request::{Store, reply, stored, tavola_mc_store_options};
 use crate::status::tavola_mc_status;
 use std::ffi::c_void;
 use tavola_client_core::Batch;
 
 fn wrote<'a>(client: &tavola_mc_client, prepare: impl FnOnce(&mut Batch<'a>) -> usize) -> Answer {
     Ok(status_of_outcome(&ask(client, prepare)?))
+}
+
+/// Executes a store.
+///
+/// # Safety
+/// MC-1 of `given.rs`.
+unsafe fn store(
+    client: *const tavola_mc_client,
+    kind: Store,
+    key: RawBytes,
+    value: RawBytes,
+    how: *const tavola_mc_store_options,
+) -> tavola_mc_status {
+    entry(|| {
+        let client = given!(handle client);
+        // SAFETY: the promise of this function.
+        let stored = unsafe { stored(key, value, how) }?;
+        wrote(client, |batch| kind.prepare(batch, stored))
+    })
 }
 
 /// Stores a value. `how` may be NULL.
@@ -42,11 +61,9 @@ pub unsafe extern "C" fn tavola_mc_set(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.set(key, value, how))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Set, key, value, how) }
 }
 
 /// Stores a value if the key is missing; `TAVOLA_MC_NOT_STORED` if it is there. `how` may be NULL.
@@ -72,11 +89,9 @@ pub unsafe extern "C" fn tavola_mc_add(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.add(key, value, how))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Add, key, value, how) }
 }
 
 /// Stores a value if the key is there; `TAVOLA_MC_NOT_STORED` if it is missing. `how` may be NULL.
@@ -92,11 +107,9 @@ pub unsafe extern "C" fn tavola_mc_replace(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.replace(key, value, how))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Replace, key, value, how) }
 }
 
 /// Puts a value behind the one that is there, whose flags and expiry time stay;
@@ -113,11 +126,9 @@ pub unsafe extern "C" fn tavola_mc_append(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.append(key, value, how.reply))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Append, key, value, how) }
 }
 
 /// Puts a value before the one that is there, as `tavola_mc_append`.
@@ -133,11 +144,9 @@ pub unsafe extern "C" fn tavola_mc_prepend(
     value_len: usize,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.prepend(key, value, how.reply))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Prepend, key, value, how) }
 }
 
 /// Stores a value if the item's unique number is still `cas`; `TAVOLA_MC_EXISTS` if it is another,
@@ -155,11 +164,9 @@ pub unsafe extern "C" fn tavola_mc_cas(
     cas: u64,
     how: *const tavola_mc_store_options,
 ) -> tavola_mc_status {
-    entry(|| {
-        let (client, key) = (given!(handle client), given!(bytes key, key_len));
-        let (value, how) = (given!(bytes value, value_len), store_options(how)?);
-        wrote(client, |batch| batch.cas(key, value, cas, how))
-    })
+    let (key, value) = (RawBytes(key, key_len), RawBytes(value, value_len));
+    // SAFETY: the caller's promise.
+    unsafe { store(client, Store::Cas(cas), key, value, how) }
 }
 
 /// Removes a key: `TAVOLA_MC_DELETED` or `TAVOLA_MC_MISS`. `no_reply` is 0, or 1 if no answer is

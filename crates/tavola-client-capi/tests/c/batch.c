@@ -104,8 +104,10 @@ static void all_kinds(tavola_mc_client *client, tavola_mc_batch *batch) {
   reset();
   CHECK_IS(OK, tavola_mc_batch_cas(batch, S("old"), S("new"), cas, NULL));
   CHECK_IS(OK, tavola_mc_batch_get_and_touch(batch, S("s"), 100));
+  CHECK_IS(OK, tavola_mc_batch_gets_and_touch(batch, S("s"), 100));
   CHECK_IS(OK, tavola_mc_batch_execute(batch, &sink));
   CHECK(seen.status[0] == TAVOLA_MC_STORED && seen.status[1] == TAVOLA_MC_HIT);
+  CHECK(seen.status[2] == TAVOLA_MC_HIT && seen.cas[1] == 0 && seen.cas[2] != 0);
   CHECK_IS(OK, tavola_mc_batch_clear(batch));
   reset();
 }

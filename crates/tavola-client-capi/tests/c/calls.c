@@ -72,6 +72,11 @@ static void values(tavola_mc_client *client) {
   CHECK(room.calls == 1 && room.len == 5 && room.flags == 4000000000u);
   CHECK(memcmp(room.bytes, "hello", 5) == 0);
   free(room.bytes);
+  CHECK(asked.cas == 0);
+  CHECK_IS(HIT, tavola_mc_gets_and_touch(client, S("v"), 100, &asked));
+  CHECK(room.calls == 2 && memcmp(room.bytes, "hello", 5) == 0 && asked.cas != 0);
+  CHECK_IS(STORED, tavola_mc_cas(client, S("v"), S("hello"), asked.cas, NULL));
+  free(room.bytes);
   room.refuses = true;
   CHECK_IS(ERR_STOPPED, tavola_mc_get(client, S("v"), &asked));
   // The connection is of use as before.

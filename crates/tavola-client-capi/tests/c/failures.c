@@ -31,11 +31,31 @@ static tavola_mc_client *client_of(const char *list) {
   return client;
 }
 
-static void get(tavola_mc_client *client, tavola_mc_status status, const char *word) {
+static void get(tavola_mc_client *client, tavola_mc_status status, tavola_mc_cause cause,
+                const char *word) {
   char bytes[8];
   tavola_mc_value value = TAVOLA_MC_VALUE(bytes, sizeof bytes);
   check_is(__FILE__, __LINE__, word, status, tavola_mc_get(client, S("k"), &value));
-  CHECK(strstr(tavola_mc_last_error(), word) != NULL);
+  CHECK(strstr(tavola_mc_last_error(), word) != NULL && tavola_mc_last_cause() == cause);
+}
+
+static void failed_of_many(void *user, size_t index, const tavola_mc_result *result) {
+  CHECK(result->status == TAVOLA_MC_ERR_UNSENT && result->why[0] != 0);
+  CHECK(index == 0 && result->cause == *(tavola_mc_cause *)user);
+  *(tavola_mc_cause *)user = TAVOLA_MC_CAUSE_OTHER;
+}
+
+// The cause that a batch reports with a request.
+static void get_of_batch(tavola_mc_client *client, tavola_mc_cause cause) {
+  tavola_mc_sink sink = TAVOLA_MC_INIT(tavola_mc_sink);
+  tavola_mc_batch *batch = NULL;
+  sink.done = failed_of_many;
+  sink.user = &cause;
+  CHECK_IS(OK, tavola_mc_batch_new(client, &batch));
+  CHECK_IS(OK, tavola_mc_batch_get(batch, S("k")));
+  CHECK_IS(OK, tavola_mc_batch_execute(batch, &sink));
+  CHECK(cause == TAVOLA_MC_CAUSE_OTHER);
+  tavola_mc_batch_free(batch);
 }
 
 static void failed(void *user, size_t server, const char *name, int32_t status,
@@ -50,7 +70,10 @@ static void a_server_that_refuses(void) {
   int answers = 0;
   close(listening(list, sizeof list));
   tavola_mc_client *client = client_of(list);
-  get(client, TAVOLA_MC_ERR_UNSENT, list);
+  get(client, TAVOLA_MC_ERR_UNSENT, TAVOLA_MC_CAUSE_REFUSED, list);
+  get_of_batch(client, TAVOLA_MC_CAUSE_REFUSED);
+  CHECK_IS(ERR_REFUSED, tavola_mc_set(client, NULL, 0, S("v"), NULL));
+  CHECK(tavola_mc_last_cause() == TAVOLA_MC_CAUSE_NONE);
   CHECK_IS(ERR_UNSENT, tavola_mc_set(client, S("k"), S("v"), NULL));
   CHECK_IS(ERR_UNSENT, tavola_mc_versions(client, failed, &answers));
   CHECK(answers == 1);
@@ -113,7 +136,7 @@ static void a_server_that_is_silent(void) {
   char list[64];
   int fd = listening(list, sizeof list);
   tavola_mc_client *client = client_of(list);
-  get(client, TAVOLA_MC_ERR_UNSENT, list);
+  get(client, TAVOLA_MC_ERR_UNSENT, TAVOLA_MC_CAUSE_TIMED_OUT, list);
   tavola_mc_close(client);
   close(fd);
 }

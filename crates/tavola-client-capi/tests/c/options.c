@@ -130,6 +130,29 @@ static void name_spaces(void) {
   tavola_mc_close(all);
 }
 
+// Copies of a key are on its server and on the next one of the list.
+static void copies(void) {
+  tavola_mc_options options = TAVOLA_MC_INIT(tavola_mc_options);
+  tavola_mc_client *client = NULL, *all = a_client();
+  size_t count = tavola_mc_server_count(all);
+  options.replicas = (uint32_t)count;
+  CHECK_IS(ERR_OPTION, tavola_mc_open(servers(), &options, &client));
+  options.replicas = 1;
+  options.read_any = 2;
+  CHECK_IS(ERR_OPTION, tavola_mc_open(servers(), &options, &client));
+  options.read_any = 1;
+  CHECK_IS(OK, tavola_mc_open(servers(), &options, &client));
+  CHECK_IS(STORED, tavola_mc_set(client, S("copied"), S("v"), NULL));
+  CHECK(has(all, "copied", "v"));
+  CHECK_IS(DELETED, tavola_mc_delete(all, S("copied"), 0));
+  // The other copy is there.
+  CHECK(has(client, "copied", "v"));
+  CHECK_IS(DELETED, tavola_mc_delete(client, S("copied"), 0));
+  CHECK(has(client, "copied", NULL) && has(all, "copied", NULL));
+  tavola_mc_close(client);
+  tavola_mc_close(all);
+}
+
 // Every protocol, and both of the clients that see each other's keys.
 static void protocols(void) {
   tavola_mc_client *all = a_client();
@@ -181,6 +204,7 @@ int main(void) {
   invalid_options();
   placements();
   name_spaces();
+  copies();
   protocols();
   tables();
   return 0;

@@ -30,6 +30,7 @@ static void calls(const mc::client& client) {
   CHECK(client.decr("n", 20) == 0u);
   CHECK(client.touch("a", 100) && !client.touch("c", 100));
   CHECK(client.get_and_touch("a", 100)->data == "apple");
+  CHECK(client.gets_and_touch("a", 100)->cas != 0);
   CHECK(client.remove("a") && !client.remove("a"));
   mc::store silent;
   silent.no_reply = true;
@@ -58,6 +59,9 @@ static void errors(const mc::client& client) {
   CHECK(thrown_by([&] { nowhere.get("k"); }) == TAVOLA_MC_ERR_UNSENT);
   CHECK(thrown_by([&] { nowhere.set("k", "v"); }) == TAVOLA_MC_ERR_UNSENT);
   CHECK(nowhere.versions().at(0).status == TAVOLA_MC_ERR_UNSENT);
+  mc::batch lost(nowhere);
+  lost.gets_and_touch("a", 100);
+  CHECK(lost.execute().at(0).cause == TAVOLA_MC_CAUSE_REFUSED);
 }
 
 static void batches(const mc::client& client) {

@@ -1,7 +1,8 @@
 //! The first requests on a connection: they say who the client is, and find out the protocol.
 
 use super::Speaks;
-use super::broken::{Broken, Cause};
+use super::broken::Broken;
+use crate::cause::FailureCause;
 use crate::options::{Login, Protocol, Settings};
 use tavola_proto::binary::{self, Command};
 use tavola_proto::{Answer, Error, meta, text};
@@ -75,7 +76,7 @@ impl Greeting {
     /// Says why a server may have ended the connection in place of an answer.
     pub(super) fn explain(self, broken: Broken) -> Broken {
         match (self, broken.cause) {
-            (Self::Probe, Cause::Ended) => broken.and(
+            (Self::Probe, FailureCause::Closed | FailureCause::Reset) => broken.and(
                 "at the first request: if it asks for a user and a password, give them by \
                  text_auth or sasl; if it is a proxy that has no meta commands, choose the \
                  protocol Auto or Text",
@@ -91,7 +92,8 @@ impl Greeting {
             (Self::Sasl, Answer::Binary(answer)) if is_done(answer) => Greeted::Next(Self::Probe),
             (Self::Password | Self::Sasl, Answer::Text(text::Answer::ClientError(_)))
             | (Self::Sasl, Answer::Binary(_)) => {
-                return Err(Broken::silent(
+                return Err(Broken::of(
+                    FailureCause::Authentication,
                     "it does not accept the user and password; check both",
                 ));
             }
@@ -111,7 +113,8 @@ impl Greeting {
             (Self::Probe, Answer::Text(text::Answer::ClientError(why)))
                 if why.starts_with(b"unauthenticated") =>
             {
-                return Err(Broken::silent(
+                return Err(Broken::of(
+                    FailureCause::Authentication,
                     "it asks for a user and a password; give them by text_auth",
                 ));
             }
@@ -125,9 +128,12 @@ impl Greeting {
             ) => {
                 let why = String::from_utf8_lossy(why);
                 let why = if why.is_empty() { "ERROR" } else { &why };
-                return Err(Broken::silent(format!(
-                    "it refused the first request: {why}"
-                )));
+                let cause = match self {
+                    Self::Password | Self::Sasl => FailureCause::Authentication,
+                    Self::Probe => FailureCause::Rejected,
+                };
+                let why = format!("it refused the first request: {why}");
+                return Err(Broken::of(cause, why));
             }
             (_, answer) => {
                 return Err(Broken::unexpected(format!(

@@ -1,46 +1,28 @@
 //! Why a connection cannot be used any more, or was not made.
 
+use crate::cause::FailureCause;
 use rustix::io::Errno;
 use std::fmt;
 
 /// Why a connection cannot be used any more, or was not made.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
-    pub(crate) cause: Cause,
+    pub(crate) cause: FailureCause,
     why: String,
 }
 
-/// What a failure says about the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// Its machine answers, and nothing listens: the server is down.
-    Refused,
-    /// It cannot be reached, does not answer, or does not let this client in.
-    Silent,
-    /// It ended the connection, perhaps a long time ago.
-    Ended,
-    /// It sent what is no answer to what was asked, or the call was cancelled.
-    Unexpected,
-    /// This process cannot do what is needed.
-    Local,
-}
-
 impl Broken {
-    fn of(cause: Cause, why: impl Into<String>) -> Self {
+    pub(crate) fn of(cause: FailureCause, why: impl Into<String>) -> Self {
         let why = why.into();
         Self { cause, why }
     }
 
-    pub(crate) fn refused(why: impl Into<String>) -> Self {
-        Self::of(Cause::Refused, why)
-    }
-
-    pub(crate) fn silent(why: impl Into<String>) -> Self {
-        Self::of(Cause::Silent, why)
+    pub(crate) fn late() -> Self {
+        Self::of(FailureCause::TimedOut, "it did not answer in time")
     }
 
     pub(crate) fn unexpected(why: impl Into<String>) -> Self {
-        Self::of(Cause::Unexpected, why)
+        Self::of(FailureCause::Protocol, why)
     }
 
     /// Adds to what is said.
@@ -50,34 +32,41 @@ impl Broken {
     }
 
     pub(crate) fn closed() -> Self {
-        Self::of(Cause::Ended, "it closed the connection")
+        Self::of(FailureCause::Closed, "it closed the connection")
     }
 
     pub(crate) fn ended(error: Errno) -> Self {
         let cause = match error {
             // Of a connection whose other end has gone silent.
-            Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH => Cause::Silent,
-            _ => Cause::Ended,
+            Errno::TIMEDOUT => FailureCause::TimedOut,
+            Errno::HOSTUNREACH | Errno::NETUNREACH => FailureCause::Unreachable,
+            _ => FailureCause::Reset,
         };
         Self::of(cause, format!("the connection broke: {error}"))
     }
 
     pub(crate) fn not_connected(error: Errno) -> Self {
         let cause = match error {
-            Errno::CONNREFUSED | Errno::NOENT | Errno::CONNRESET => Cause::Refused,
-            Errno::ACCESS | Errno::PERM => Cause::Local,
-            _ => Cause::Silent,
+            Errno::CONNREFUSED | Errno::NOENT | Errno::CONNRESET => FailureCause::Refused,
+            Errno::ACCESS | Errno::PERM => FailureCause::Local,
+            Errno::TIMEDOUT => FailureCause::TimedOut,
+            _ => FailureCause::Unreachable,
         };
         Self::of(cause, format!("it cannot be connected to: {error}"))
     }
 
     #[cfg(feature = "tls")]
     pub(crate) fn tls(error: &std::io::Error) -> Self {
-        Self::of(Cause::Ended, format!("TLS ended: {error}"))
+        let cause = match error.kind() {
+            // Without the end that TLS has.
+            std::io::ErrorKind::UnexpectedEof => FailureCause::Closed,
+            _ => FailureCause::Tls,
+        };
+        Self::of(cause, format!("TLS ended: {error}"))
     }
 
     pub(crate) fn local(what: &str, error: Errno) -> Self {
-        Self::of(Cause::Local, format!("{what}: {error}"))
+        Self::of(FailureCause::Local, format!("{what}: {error}"))
     }
 }
 

@@ -18,7 +18,7 @@ mod stream;
 #[cfg(feature = "tls")]
 mod tls;
 
-pub(crate) use broken::{Broken, Cause};
+pub(crate) use broken::Broken;
 pub(crate) use buffer::ROOM;
 pub(crate) use opening::{Opening, Progress};
 pub(crate) use stream::Wait;
@@ -161,7 +161,7 @@ impl Conn {
         // What is ready later is too late.
         match Instant::now() < deadline && is_ready() {
             true => Ok(()),
-            false => Err(Broken::silent("it did not answer in time")),
+            false => Err(Broken::late()),
         }
     }
 

@@ -2,9 +2,10 @@
 //! server that is down is left alone until the server answers.
 
 use super::auth::{Greeted, Greeting};
-use super::broken::{Broken, Cause};
-use super::stream::{Address, Stream, addresses};
+use super::broken::Broken;
+use super::stream::{Address, Stream, addresses, no_address};
 use super::{Conn, Wait, wait_for};
+use crate::cause::FailureCause;
 use crate::options::{Protocol as Chosen, Settings};
 #[cfg(feature = "table")]
 use crate::server::Endpoint;
@@ -12,6 +13,8 @@ use crate::server::Server;
 use rustix::event::{PollFd, PollFlags};
 use std::time::Instant;
 use tavola_proto::{AnswerHead, AnswerLimits, Protocol};
+
+const NOT_CONNECTED: &str = "it could not be connected to in time";
 
 /// A connection in the making.
 #[derive(Debug)]
@@ -114,6 +117,11 @@ impl Opening {
         }
     }
 
+    /// Why it is given up if it is not ready in time.
+    pub(crate) fn late() -> Broken {
+        Broken::of(FailureCause::TimedOut, NOT_CONNECTED)
+    }
+
     /// Continues until it is ready.
     pub(crate) fn finish(
         mut self,
@@ -128,10 +136,11 @@ impl Opening {
             };
             let mut fds: Vec<_> = self.poll_fd().into_iter().collect();
             if !wait_for(&mut fds, deadline) {
-                return Err(Broken::silent(match self.state {
-                    OpeningState::Connecting(_) => "it could not be connected to in time",
+                let why = match self.state {
+                    OpeningState::Connecting(_) => NOT_CONNECTED,
                     _ => "it did not answer the first request in time",
-                }));
+                };
+                return Err(Broken::of(FailureCause::TimedOut, why));
             }
         }
     }
@@ -160,7 +169,7 @@ impl Target {
 
     /// Connects to the first of the addresses that does not refuse at once.
     fn connect(&mut self, server: &Server, settings: &Settings) -> Result<OpeningState, Broken> {
-        let mut last = Broken::silent("its name has no address");
+        let mut last = no_address();
         while let Some(address) = self.addresses.pop() {
             match Stream::connect(&address, server, settings) {
                 Ok((stream, is_connected)) => {
@@ -195,7 +204,7 @@ impl Target {
         server: &Server,
         settings: &Settings,
     ) -> Result<OpeningState, Broken> {
-        let is_open = self.protocol == Chosen::Auto && broken.cause == Cause::Ended;
+        let is_open = self.protocol == Chosen::Auto && broken.cause.has_ended();
         let Some(address) = self.current.clone().filter(|_| is_open) else {
             // The other addresses are the same server's.
             self.addresses.clear();

@@ -4,6 +4,7 @@
 use super::broken::Broken;
 #[cfg(feature = "tls")]
 use super::tls::Session;
+use crate::cause::FailureCause;
 use crate::fork::{self, Process};
 use crate::options::Settings;
 use crate::server::{Endpoint, Server};
@@ -98,23 +99,31 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
         Endpoint::Unix(path) => {
             let address = SocketAddrUnix::new(path.as_path());
             let address = address.map_err(|error| {
-                Broken::refused(format!("the path of its socket is invalid: {error}"))
+                let why = format!("the path of its socket is invalid: {error}");
+                Broken::of(FailureCause::Refused, why)
             })?;
             vec![Address::Unix(address)]
         }
         Endpoint::Tcp { host, port } => {
             let found = (host.as_str(), *port).to_socket_addrs();
-            let found = found
-                .map_err(|error| Broken::silent(format!("its name cannot be resolved: {error}")))?;
+            let found = found.map_err(|error| {
+                let why = format!("its name cannot be resolved: {error}");
+                Broken::of(FailureCause::Unresolved, why)
+            })?;
             found.map(Address::Tcp).collect()
         }
         #[cfg(feature = "table")]
         Endpoint::Table(_) => Vec::new(),
     };
     if found.is_empty() {
-        return Err(Broken::silent("its name has no address"));
+        return Err(no_address());
     }
     Ok(found)
+}
+
+/// Why a server without addresses cannot be connected to.
+pub(super) fn no_address() -> Broken {
+    Broken::of(FailureCause::Unresolved, "its name has no address")
 }
 
 impl Stream {
@@ -156,7 +165,8 @@ impl Stream {
             Err(Errno::INPROGRESS | Errno::INTR) => false,
             // Of a Unix socket: it does not become connected later.
             Err(Errno::AGAIN) => {
-                return Err(Broken::silent("too many connections wait to be accepted"));
+                let why = "too many connections wait to be accepted";
+                return Err(Broken::of(FailureCause::TimedOut, why));
             }
             Err(error) => return Err(Broken::not_connected(error)),
         };
@@ -241,7 +251,10 @@ impl Stream {
     fn check_owner(&self) -> Result<(), Broken> {
         match self.is_own() {
             true => Ok(()),
-            false => Err(Broken::unexpected("the process was forked during the call")),
+            false => {
+                let why = "the process was forked during the call";
+                Err(Broken::of(FailureCause::Local, why))
+            }
         }
     }
 

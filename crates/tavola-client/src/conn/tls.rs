@@ -2,6 +2,7 @@
 
 use super::broken::Broken;
 use super::stream::{Wait, receive_plain, send_plain};
+use crate::cause::FailureCause;
 use crate::server::{Endpoint, Server};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -117,10 +118,11 @@ impl Tls {
             (None, Endpoint::Tcp { host, .. }) => host,
             (None, _) => "localhost",
         };
+        let no_tls = |why: String| Broken::of(FailureCause::Tls, why);
         let name = ServerName::try_from(name.to_string())
-            .map_err(|_| Broken::refused(format!("\"{name}\" can be no name in a certificate")))?;
+            .map_err(|_| no_tls(format!("\"{name}\" can be no name in a certificate")))?;
         let connection = ClientConnection::new(Arc::clone(&self.config), name)
-            .map_err(|error| Broken::refused(format!("TLS cannot begin: {error}")))?;
+            .map_err(|error| no_tls(format!("TLS cannot begin: {error}")))?;
         Ok(Box::new(Session { connection }))
     }
 }
@@ -197,7 +199,8 @@ impl Session {
             let processed = self.connection.process_new_packets();
             // What is to be sent may be an alert that says what is wrong.
             let flushed = self.flush(fd);
-            processed.map_err(|error| Broken::silent(format!("TLS failed: {error}")))?;
+            processed
+                .map_err(|error| Broken::of(FailureCause::Tls, format!("TLS failed: {error}")))?;
             flushed?;
         }
     }

@@ -10,10 +10,11 @@
 use super::ask::wire_opaque;
 use super::names::Names;
 use crate::batch::{Action, AskTtl, Outcome, Request, Verb};
+use crate::cause::{FailureCause, ServerFailure};
 use crate::conn::{Broken, shown};
 use std::collections::VecDeque;
 use tavola_proto::binary;
-use tavola_proto::meta::{self, ItemAnswer, Ttl, answer::Status};
+use tavola_proto::meta::{self, Expected, ExpectedAnswer, ItemAnswer, Ttl, answer::Status};
 use tavola_proto::{Answer, KeyRoom, text};
 
 /// A request that was written and is not answered.
@@ -124,7 +125,10 @@ impl<'b> Judge<'_, 'b> {
         let is_lost = !is_meta && word == "SERVER_ERROR" && !is_own_error(why);
         let outcome = match self.request(0) {
             // A proxy lost its server: the request may have been carried out.
-            Some(request) if is_lost && !request.is_read() => Outcome::Unknown(self.server),
+            Some(request) if is_lost && !request.is_read() => Outcome::Unknown(ServerFailure {
+                server: self.server,
+                cause: FailureCause::Proxy,
+            }),
             _ => Outcome::Refused(text.trim_end().to_string()),
         };
         let finding = Finding::Outcome(outcome);
@@ -134,9 +138,16 @@ impl<'b> Judge<'_, 'b> {
     /// The request that has this opaque, if this is its turn. The requests that are passed over do
     /// not wait any more afterwards, so all searches together take as long as one.
     fn place_of(&self, is_its: impl Fn(u64) -> bool) -> Option<usize> {
+        let is_answered = |waiting: &Waiting| {
+            let may_be = matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Quiet);
+            may_be && is_its(waiting.opaque)
+        };
+        // Most often it is the first.
+        if self.waiting.front().is_some_and(is_answered) {
+            return Some(0);
+        }
         for (place, waiting) in self.waiting.iter().enumerate() {
-            let is_answered = matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Quiet);
-            if is_answered && is_its(waiting.opaque) {
+            if is_answered(waiting) {
                 return Some(place);
             }
             if matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Fence) {
@@ -144,6 +155,51 @@ impl<'b> Judge<'_, 'b> {
             }
         }
         None
+    }
+
+    /// The answer that the first request gets most often, by its key and its opaque.
+    pub(super) fn expected(&self) -> Option<Expected<'_>> {
+        #[cfg(test)]
+        if super::is_rule_one_off() {
+            return None;
+        }
+        let waiting = self.waiting.front()?;
+        matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Quiet).then_some(())?;
+        let request = self.requests.get(waiting.index)?;
+        Some(Expected {
+            key: self.names.parts(request.key),
+            opaque: waiting.opaque,
+        })
+    }
+
+    /// What that answer says, and the bytes of its value; `None` if it lacks what was asked for.
+    pub(super) fn judge_expected(
+        &self,
+        answer: ExpectedAnswer,
+    ) -> Option<(Verdict, Option<usize>)> {
+        let action = &self.request(0)?.action;
+        let (finding, size) = match (action, answer) {
+            (
+                Action::Get {
+                    with_cas: false,
+                    ttl: AskTtl::No,
+                    ..
+                },
+                ExpectedAnswer::Value { flags, size },
+            ) => {
+                let (cas, ttl) = (None, None);
+                (Finding::Value { flags, cas, ttl }, Some(size))
+            }
+            (Action::Store { .. }, ExpectedAnswer::Done) => {
+                (Finding::Outcome(Outcome::Stored), None)
+            }
+            (Action::Delete, ExpectedAnswer::Done) => (Finding::Outcome(Outcome::Deleted), None),
+            (Action::Touch { .. }, ExpectedAnswer::Done) => {
+                (Finding::Outcome(Outcome::Touched), None)
+            }
+            _ => return None,
+        };
+        Some((Verdict { place: 0, finding }, size))
     }
 
     fn judge_item(&self, item: &ItemAnswer<'_>) -> Option<Verdict> {

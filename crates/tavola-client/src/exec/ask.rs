@@ -4,7 +4,7 @@ use super::names::Names;
 use crate::batch::{Action, AskTtl, Initial, Request, Verb};
 use crate::conn::{Conn, Speaks};
 use tavola_proto::binary::{self, Command};
-use tavola_proto::meta::ask::{self as meta, Flag, Flags};
+use tavola_proto::meta::ask::{self as meta, AskedKey, Flag, Flags};
 use tavola_proto::text::{self, Count, Store, StoreVerb};
 use tavola_proto::{Error, meta::Mode};
 
@@ -51,10 +51,9 @@ pub(super) fn write(
     names: &mut Names<'_>,
     form: Form,
 ) -> Result<(), Refused> {
-    let is_word = names.is_word(request.key);
     let key = whole_key(request, names)?;
     match conn.speaks {
-        Speaks::Meta => write_meta(&mut conn.output, key, is_word, request, form)?,
+        Speaks::Meta => write_meta(&mut conn.output, key.into(), request, form)?,
         Speaks::Text => write_text(&mut conn.output, key, request, false)?,
         Speaks::Binary => write_binary(&mut conn.output, key, request, form)?,
     }
@@ -87,18 +86,24 @@ pub(super) fn write_fence(out: &mut Vec<u8>, speaks: Speaks) {
     out.extend_from_slice(fence);
 }
 
+/// What a get always asks for.
+const VALUE: Flags<'_> = Flags::of(&[Flag::ReturnValue, Flag::ReturnFlags]);
+
 fn write_meta(
     out: &mut Vec<u8>,
-    key: &[u8],
-    is_word: bool,
+    key: AskedKey<'_>,
     request: &Request<'_>,
     form: Form,
 ) -> Result<(), Error> {
-    let base = match (&request.action, is_word) {
-        (Action::Get { .. }, _) => get_flags(&request.action, is_word, form.is_quiet),
-        // The answer to a key as base64 could be what another client chose.
-        (Action::Touch { .. }, false) => Flags::default(),
-        (Action::Count { .. }, _) => Flags::of(&[Flag::ReturnValue, Flag::ReturnKey]),
+    // The answer to a key as base64 could be what another client chose.
+    let returns_key = |flags: Flags<'static>| flags.with(Flag::ReturnKey, key.is_word());
+    let base = match request.action {
+        Action::Get { with_cas, ttl, .. } => returns_key(VALUE)
+            .with(Flag::ReturnCas, with_cas)
+            .with(Flag::ReturnTtl, ttl != AskTtl::No)
+            .with(Flag::Quiet, form.is_quiet),
+        Action::Touch { .. } => returns_key(Flags::default()),
+        Action::Count { .. } => Flags::of(&[Flag::ReturnValue, Flag::ReturnKey]),
         _ => Flags::of(&[Flag::ReturnKey]),
     };
     let flags = base.number(form.opaque);
@@ -147,31 +152,6 @@ fn write_meta(
             meta::arithmetic(out, key, is_down, &flags)
         }
     }
-}
-
-fn get_flags(action: &Action<'_>, is_word: bool, is_quiet: bool) -> Flags<'static> {
-    let is_asked = |flag| match (action, flag) {
-        (Action::Get { with_cas, .. }, Flag::ReturnCas) => *with_cas,
-        (Action::Get { ttl, .. }, Flag::ReturnTtl) => *ttl != AskTtl::No,
-        (_, Flag::ReturnKey) => is_word,
-        (_, Flag::Quiet) => is_quiet,
-        _ => false,
-    };
-    let perhaps = [
-        Flag::ReturnCas,
-        Flag::ReturnTtl,
-        Flag::ReturnKey,
-        Flag::Quiet,
-    ];
-    let always = [Flag::ReturnValue, Flag::ReturnFlags];
-    let all = always
-        .into_iter()
-        .chain(perhaps.into_iter().filter(|flag| is_asked(*flag)));
-    let mut flags = [Flag::ReturnValue; 6];
-    for (place, flag) in flags.iter_mut().zip(all) {
-        *place = flag;
-    }
-    Flags::of(&flags)
 }
 
 fn write_text(

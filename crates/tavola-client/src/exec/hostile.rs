@@ -355,7 +355,7 @@ fn run(seed: u64, protocol: Protocol, rounds: u64) -> Tally {
                     tally.foreign += u64::from(!is_own);
                 }
                 Outcome::Miss => tally.misses += 1,
-                Outcome::Unsent(0) | Outcome::Unknown(0) => tally.failed += 1,
+                Outcome::Unsent(_) | Outcome::Unknown(_) => tally.failed += 1,
                 Outcome::Stored => {}
                 outcome => panic!("{outcome:?} is no answer to {key}"),
             }

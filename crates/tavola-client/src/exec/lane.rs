@@ -13,6 +13,9 @@ use tavola_proto::AnswerHead;
 /// Requests are written while less than this waits to be sent.
 const MOST_OUTPUT: usize = 128 << 10;
 
+/// What follows a value of meta.
+const META_END: &[u8] = b"\r\n";
+
 /// The requests to one server, and the connection they go through.
 pub(super) struct Lane<'p> {
     pub(super) server: usize,
@@ -115,8 +118,9 @@ impl<'p> Lane<'p> {
         while self.written < self.requests.len() && conn.unsent() < MOST_OUTPUT {
             let index = self.requests[self.written];
             self.written += 1;
-            let request = call.requests[index];
-            let is_silent = call.names.is_silent(&request);
+            let requests = call.requests;
+            let request = &requests[index];
+            let is_silent = call.names.is_silent(request);
             if !is_silent && !request.is_read() && !self.is_last_loud {
                 // A refusal does not say what it refuses; so nothing else may be in question.
                 self.write_fence(conn);
@@ -125,10 +129,10 @@ impl<'p> Lane<'p> {
             let is_quiet = self.is_quiet && request.is_read();
             let opaque = conn.new_opaque();
             let written = match is_silent {
-                true => ask::write_silent(&mut conn.output, &request, &mut call.names),
+                true => ask::write_silent(&mut conn.output, request, &mut call.names),
                 false => {
                     let form = ask::Form { opaque, is_quiet };
-                    ask::write(conn, &request, &mut call.names, form)
+                    ask::write(conn, request, &mut call.names, form)
                 }
             };
             if let Err(refused) = written {
@@ -245,17 +249,23 @@ impl<'p> Lane<'p> {
         };
         let is_meta = conn.speaks == Speaks::Meta;
         let bytes = conn.input.bytes();
-        let (verdict, used, value_bytes, end) = match conn.decoder.head(bytes)? {
-            AnswerHead::More { needed } => {
-                self.needed = needed;
-                return Ok(None);
-            }
-            AnswerHead::Head {
-                answer,
-                used,
-                value_bytes,
-                end,
-            } => (judge.judge(&answer, is_meta)?, used, value_bytes, end),
+        let expected = if is_meta { judge.expected() } else { None };
+        let expected = expected.and_then(|expected| conn.decoder.expected(bytes, &expected));
+        let usual = expected.and_then(|(answer, used)| Some((judge.judge_expected(answer)?, used)));
+        let (verdict, used, value_bytes, end) = match usual {
+            Some(((verdict, value_bytes), used)) => (verdict, used, value_bytes, META_END),
+            None => match conn.decoder.head(bytes)? {
+                AnswerHead::More { needed } => {
+                    self.needed = needed;
+                    return Ok(None);
+                }
+                AnswerHead::Head {
+                    answer,
+                    used,
+                    value_bytes,
+                    end,
+                } => (judge.judge(&answer, is_meta)?, used, value_bytes, end),
+            },
         };
         let has_value = matches!(verdict.finding, Finding::Value { .. } | Finding::Number);
         if has_value != value_bytes.is_some() {
@@ -302,7 +312,9 @@ impl<'p> Lane<'p> {
                 return Err(Broken::unexpected("it sent an answer without its value"));
             }
         };
-        self.passed.extend(self.waiting.drain(..place));
+        if place > 0 {
+            self.passed.extend(self.waiting.drain(..place));
+        }
         let Some(answered) = self.waiting.pop_front() else {
             return Ok(());
         };
@@ -428,7 +440,7 @@ fn skip(conn: &mut Conn, most: usize, deadline: Instant) -> Result<usize, Broken
 fn check_time(last: Instant) -> Result<(), Broken> {
     match Instant::now() < last {
         true => Ok(()),
-        false => Err(Broken::silent("it did not answer in time")),
+        false => Err(Broken::late()),
     }
 }
 

@@ -25,7 +25,8 @@ mod names;
 mod route;
 
 use crate::batch::{Outcome, Request, Sink};
-use crate::conn::{Broken, Cause, Conn, Opening, Progress, Wait, wait_for};
+use crate::cause::{FailureCause, ServerFailure};
+use crate::conn::{Broken, Conn, Opening, Progress, Wait, wait_for};
 use crate::fleet::Fleet;
 use crate::pool::Link;
 use crate::spin;
@@ -82,8 +83,12 @@ fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<usize> {
         let pool = &local.sites[group.server].pool;
         let Some(lease) = pool.take(call.deadline) else {
             // All connections are in use by others; that says nothing about the server.
+            let failure = ServerFailure {
+                server: group.server,
+                cause: FailureCause::Busy,
+            };
             for index in group.requests {
-                call.finish(index, Outcome::Unsent(group.server));
+                call.finish(index, Outcome::Unsent(failure));
             }
             continue;
         };
@@ -105,7 +110,7 @@ fn group(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<Group> {
     let mut places = vec![usize::MAX; call.fleet.servers.len()];
     for index in open {
         match router.route(call, *index) {
-            Route::Down(server) => call.finish(*index, Outcome::Unsent(server)),
+            Route::Down(failure) => call.finish(*index, Outcome::Unsent(failure)),
             Route::To(server) => {
                 if places[server] == usize::MAX {
                     places[server] = groups.len();
@@ -227,7 +232,6 @@ fn advance(
     mut wait: Option<Wait>,
     is_late: bool,
 ) -> Result<LaneStep, Failed> {
-    let late = || Broken::silent("it did not answer in time");
     if let Link::Opening(opening) = take_opening(lane) {
         let connect_deadline = opening.began + call.fleet.settings.connect_timeout;
         let server = &call.fleet.servers[lane.server];
@@ -236,9 +240,9 @@ fn advance(
                 lane.lease.held = Link::Open(conn);
                 begin_open(lane, call);
             }
-            Progress::Waiting(_) if is_late => return Err(late().into()),
+            Progress::Waiting(_) if is_late => return Err(Broken::late().into()),
             Progress::Waiting(_) if Instant::now() >= connect_deadline => {
-                return Err(Broken::silent("it could not be connected to in time").into());
+                return Err(Opening::late().into());
             }
             Progress::Waiting(opening) => {
                 lane.lease.held = Link::Opening(opening);
@@ -249,13 +253,13 @@ fn advance(
         wait = wait.filter(|wait| *wait == Wait::Block);
     }
     let Link::Open(mut conn) = mem::replace(&mut lane.lease.held, Link::None) else {
-        return Err(Broken::unexpected("the connection is gone").into());
+        return Err(Broken::of(FailureCause::Local, "the connection is gone").into());
     };
     let worked = work(lane, &mut conn, call, wait);
     match worked {
         Ok(false) if is_late => Err(Failed {
             conn: Some(conn),
-            broken: late(),
+            broken: Broken::late(),
         }),
         Ok(is_done) => {
             lane.lease.held = Link::Open(conn);
@@ -372,12 +376,15 @@ fn fail(
         // It says nothing about the server.
         _ if !call.is_own() => {}
         // It was closed while nobody used it; then the others that are free were, too.
-        (Cause::Ended, true) => site.pool.close_idle(),
-        (Cause::Local, _) => {}
+        (cause, true) if cause.has_ended() => site.pool.close_idle(),
+        (FailureCause::Local, _) => {}
         _ => call.fleet.note_failure(lane.server, broken, call.began),
     }
-    let server = lane.server;
-    let has_ended = broken.cause == Cause::Ended;
+    let failure = ServerFailure {
+        server: lane.server,
+        cause: broken.cause,
+    };
+    let has_ended = broken.cause.has_ended();
     let unwritten = lane.requests.split_off(lane.written);
     let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
     let started: Vec<_> = started
@@ -397,8 +404,8 @@ fn fail(
         call.finish(
             index,
             match is_sent {
-                true => Outcome::Unknown(server),
-                false => Outcome::Unsent(server),
+                true => Outcome::Unknown(failure),
+                false => Outcome::Unsent(failure),
             },
         );
     }

@@ -32,6 +32,11 @@ impl<'c> Names<'c> {
         &self.whole
     }
 
+    /// Returns the namespace and the key.
+    pub(super) fn parts<'k>(&'k self, key: &'k [u8]) -> [&'k [u8]; 2] {
+        [self.namespace, key]
+    }
+
     /// Whether `whole` is the key with the namespace.
     pub(super) fn is(&self, whole: &[u8], key: &[u8]) -> bool {
         match self.namespace.is_empty() {
@@ -47,11 +52,14 @@ impl<'c> Names<'c> {
 
     /// Whether a request is carried out without an answer, whatever becomes of it.
     pub(super) fn is_silent(&self, request: &Request<'_>) -> bool {
+        if request.reply != Reply::None || !self.has_text {
+            return false;
+        }
         let has_form = match request.action {
             Action::Get { .. } => false,
             Action::Count { initial, .. } => initial.is_none(),
             _ => true,
         };
-        request.reply == Reply::None && self.has_text && has_form && self.is_word(request.key)
+        has_form && self.is_word(request.key)
     }
 }

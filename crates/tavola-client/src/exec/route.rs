@@ -1,6 +1,7 @@
 //! Which server a request goes to now.
 
 use super::call::Call;
+use crate::cause::ServerFailure;
 use crate::failure::Access;
 use crate::fleet::Remaining;
 use crate::options::OnDown;
@@ -17,8 +18,14 @@ pub(super) struct Router {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     To(usize),
-    /// This server is down.
-    Down(usize),
+    /// This server is down, for this reason.
+    Down(ServerFailure),
+}
+
+/// The route to a server that is down.
+fn down(call: &Call<'_, '_>, server: usize) -> Route {
+    let cause = call.local().sites[server].failures.cause();
+    Route::Down(ServerFailure { server, cause })
 }
 
 impl Router {
@@ -37,17 +44,17 @@ impl Router {
             return Route::To(server);
         }
         if given.is_some() {
-            return Route::Down(server);
+            return down(call, server);
         }
         match fleet.settings.on_down {
-            OnDown::Fail => Route::Down(server),
+            OnDown::Fail => down(call, server),
             OnDown::Next if call.requests[index].is_read() => {
                 let count = fleet.servers.len();
                 let others = (1..count).map(|step| (server + step) % count);
                 let next = { others }.find(|place| self.is_up(call, *place));
-                next.map_or(Route::Down(server), Route::To)
+                next.map_or_else(|| down(call, server), Route::To)
             }
-            OnDown::Next => Route::Down(server),
+            OnDown::Next => down(call, server),
             OnDown::Eject => {
                 if self.remaining.is_none() {
                     let all = 0..fleet.servers.len();
@@ -55,9 +62,10 @@ impl Router {
                     self.remaining = fleet.remaining(call.local(), &is_up);
                 }
                 let remaining = self.remaining.as_ref();
-                remaining.map_or(Route::Down(server), |remaining| {
-                    Route::To(remaining.server_of(fleet, key))
-                })
+                match remaining {
+                    Some(remaining) => Route::To(remaining.server_of(fleet, key)),
+                    None => down(call, server),
+                }
             }
         }
     }

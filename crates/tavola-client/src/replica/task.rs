@@ -10,6 +10,7 @@
 //! | cas, append, prepend, count | the key's server | if it did it: remove from the others |
 
 use crate::batch::{Action, AskTtl, GetOptions, Outcome, Request, Verb};
+use crate::cause::{FailureCause, ServerFailure};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The most seconds that an expiry time may have; more is a date.
@@ -234,7 +235,7 @@ impl<'b> Task<'b> {
             }
             State::AskOwn => {
                 let outcome = answers.pop().and_then(|answer| answer.outcome);
-                self.take_own(outcome.unwrap_or(Outcome::Unsent(self.copies[0])));
+                self.take_own(outcome.unwrap_or_else(|| not_executed(self.copies[0])));
             }
             State::AskAll => self.take_all(&answers),
             State::RemoveAgain => self.finish(first_failed(&self.copies, &answers)),
@@ -275,7 +276,7 @@ impl<'b> Task<'b> {
             }
             Some(Outcome::Miss) => self.missed.push(self.copies[at]),
             failed => {
-                let failed = failed.unwrap_or(Outcome::Unsent(self.copies[at]));
+                let failed = failed.unwrap_or_else(|| not_executed(self.copies[at]));
                 self.failure = Some(worse(self.failure.take(), failed));
                 if at == 0 && answer.has_room {
                     // The caller has given its memory for a value that is not whole.
@@ -343,7 +344,7 @@ impl<'b> Task<'b> {
 
     /// Ends and reports: that a copy of this server failed, or an earlier failure, or what was
     /// decided.
-    fn finish(&mut self, failed: Option<usize>) {
+    fn finish(&mut self, failed: Option<ServerFailure>) {
         self.state = State::Over;
         let failure = self.failure.take();
         let failure = failure.or(failed.map(Outcome::Unknown));
@@ -359,11 +360,24 @@ fn is_failure(outcome: &Outcome) -> bool {
     )
 }
 
-/// The server of the first answer that is a failure.
-fn first_failed(servers: &[usize], answers: &[CopyAnswer]) -> Option<usize> {
+/// The outcome of a request that was not executed.
+fn not_executed(server: usize) -> Outcome {
+    let cause = FailureCause::Local;
+    Outcome::Unsent(ServerFailure { server, cause })
+}
+
+/// The first answer that is a failure, and its server.
+fn first_failed(servers: &[usize], answers: &[CopyAnswer]) -> Option<ServerFailure> {
     let has_failed = |answer: &CopyAnswer| answer.outcome.as_ref().is_none_or(is_failure);
     let place = answers.iter().position(has_failed)?;
-    servers.get(place).copied()
+    let cause = match answers[place].outcome {
+        Some(Outcome::Unsent(failure) | Outcome::Unknown(failure)) => failure.cause,
+        // What another copy has carried out.
+        Some(_) => FailureCause::Partial,
+        None => FailureCause::Local,
+    };
+    let server = *servers.get(place)?;
+    Some(ServerFailure { server, cause })
 }
 
 /// The failure that says less about what happened; the first of two that say the same.
@@ -448,7 +462,9 @@ mod tests {
 
     #[test]
     fn a_failure_that_may_have_changed_something_is_reported_before_one_that_did_not() {
-        let [unsent, unknown] = [Outcome::Unsent(0), Outcome::Unknown(1)];
+        let cause = FailureCause::Reset;
+        let failed = |server| ServerFailure { server, cause };
+        let [unsent, unknown] = [Outcome::Unsent(failed(0)), Outcome::Unknown(failed(1))];
         assert_eq!(worse(None, unsent.clone()), unsent);
         assert_eq!(worse(Some(unsent.clone()), unknown.clone()), unknown);
         assert_eq!(worse(Some(unknown.clone()), unsent), unknown);

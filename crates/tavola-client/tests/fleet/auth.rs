@@ -3,7 +3,7 @@
 use super::servers::{Ours, Theirs, patient};
 use std::fs;
 use std::sync::Arc;
-use tavola_client::{Builder, CountOptions, Error, Protocol, StoreOptions};
+use tavola_client::{Builder, CountOptions, Error, FailureCause, Protocol, StoreOptions};
 use tavola_server::Listen;
 use tavola_server::memcached::{Rules, Users};
 
@@ -28,7 +28,10 @@ fn works(builder: Builder) {
 fn is_unsent(builder: Builder, word: &str) {
     let client = builder.build().expect("a client");
     match client.get(b"key") {
-        Err(Error::Unsent { why, .. }) => assert!(why.contains(word), "{why}"),
+        Err(Error::Unsent { cause, why, .. }) => {
+            assert_eq!(cause, FailureCause::Authentication);
+            assert!(why.contains(word), "{why}");
+        }
         other => panic!("nothing is sent without a password: {other:?}"),
     }
 }

@@ -16,6 +16,11 @@ fn each_call_does_what_it_says() {
         store_and_read(client).unwrap_or_else(|error| panic!("{name}: {error}"));
         count_and_remove(client).unwrap_or_else(|error| panic!("{name}: {error}"));
         ask_servers(client).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Servers know others by the binary protocol.
+        if protocol != Protocol::Binary {
+            let asked = ask_by_several_words(client, protocol);
+            asked.unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
         count_from(client, protocol);
         odd_keys(client, protocol);
     });
@@ -115,6 +120,26 @@ fn ask_servers(client: &Client) -> Result<(), Error> {
     client.set(b"flushed", b"x", PLAIN)?;
     client.flush_all(0).remove(0)?;
     assert_eq!(client.get(b"flushed")?, None);
+    Ok(())
+}
+
+/// Topics of several words: what is counted for each prefix of keys.
+fn ask_by_several_words(client: &Client, protocol: Protocol) -> Result<(), Error> {
+    client.stats("detail on").remove(0)?;
+    client.get(b"several:words")?;
+    let counted = client.stats("detail  dump").remove(0)?;
+    let is_there = counted.iter().any(|[name, value]| {
+        [&name[..], value]
+            .concat()
+            .windows(5)
+            .any(|part| part == b" hit ")
+    });
+    // memcached counts no meta commands.
+    assert!(is_there || protocol != Protocol::Text, "{counted:?}");
+    client.stats("detail off").remove(0)?;
+    client.stats("cachedump 1 1").remove(0)?;
+    let refused = client.stats("detail\r\nflush_all");
+    assert!(matches!(refused[0], Err(Error::Refused(_))), "{refused:?}");
     Ok(())
 }
 

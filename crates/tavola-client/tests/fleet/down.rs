@@ -8,7 +8,10 @@ use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tavola_client::{Batch, Client, Error, GetOptions, OnDown, Outcome, Placement, StoreOptions};
+use tavola_client::{
+    Batch, Client, Error, FailureCause, GetOptions, OnDown, Outcome, Placement, ServerFailure,
+    StoreOptions,
+};
 
 const PLAIN: StoreOptions = StoreOptions {
     flags: 0,
@@ -280,7 +283,11 @@ fn what_trickles_in_ends_with_the_deadline() {
         batch.get(b"key", GetOptions::default());
         let outcomes = Taken::of(&client, &mut batch).outcomes();
         let time = start.elapsed();
-        assert_eq!(outcomes, [Outcome::Unknown(0)], "{size}, {pause}, {time:?}");
+        let late = Outcome::Unknown(ServerFailure {
+            server: 0,
+            cause: FailureCause::TimedOut,
+        });
+        assert_eq!(outcomes, [late], "{size}, {pause}, {time:?}");
         let bounds = Duration::from_millis(140)..Duration::from_secs(3);
         assert!(bounds.contains(&time), "{size}, {pause}, {time:?}");
     }

@@ -3,7 +3,9 @@
 mod auth;
 mod batches;
 mod calls;
+mod causes;
 mod down;
+mod fallback;
 mod lists;
 #[cfg(feature = "table")]
 mod near;

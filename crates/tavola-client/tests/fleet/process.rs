@@ -4,7 +4,9 @@ use super::servers::{Ours, patient, with_each};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use tavola_client::{Batch, Client, GetOptions, Outcome, Sink, StoreOptions};
+use tavola_client::{
+    Batch, Client, FailureCause, GetOptions, Outcome, ServerFailure, Sink, StoreOptions,
+};
 
 const PLAIN: StoreOptions = StoreOptions {
     flags: 0,
@@ -116,9 +118,13 @@ fn a_child_that_is_forked_during_a_batch_leaves_the_connection_alone() {
     client.execute(&mut batch, &mut forking);
     if forking.is_child {
         // The rest is unknown here, and the client works again.
+        let forked = ServerFailure {
+            server: 0,
+            cause: FailureCause::Local,
+        };
         let rest = &forking.outcomes[1..];
         let is_right = forking.outcomes.len() == 20
-            && rest.contains(&Outcome::Unknown(0))
+            && rest.contains(&Outcome::Unknown(forked))
             && client.get(b"key").is_ok_and(|found| found.is_some());
         // SAFETY: it ends the process, and nothing of the parent's is run.
         unsafe { libc::_exit(if is_right { 0 } else { 1 }) }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tavola::Table;
-use tavola_client::{Batch, Client, Error, GetOptions, Outcome, StoreOptions, Tls};
+use tavola_client::{Batch, Client, Error, FailureCause, GetOptions, Outcome, StoreOptions, Tls};
 use tavola_server::memcached::Memcached;
 use tavola_server::{Address, Listen, Options, Server, TlsFiles};
 
@@ -98,7 +98,10 @@ fn a_server_that_is_not_trusted_is_not_used() {
         client(trusting(&others).named("cache.example")),
     ] {
         match wrong.get(b"key") {
-            Err(Error::Unsent { why, .. }) => assert!(why.contains("certificate"), "{why}"),
+            Err(Error::Unsent { cause, why, .. }) => {
+                assert_eq!(cause, FailureCause::Tls);
+                assert!(why.contains("certificate"), "{why}");
+            }
             other => panic!("nothing is sent: {other:?}"),
         }
     }

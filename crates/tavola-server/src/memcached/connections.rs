@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::time::{ClockId, clock_gettime};
+use tavola::serving::coarse_s;
 use tavola_proto::Awaited;
 
 use super::watch::Client;
@@ -183,8 +183,7 @@ impl Drop for ListedConnection {
 /// Reads the seconds of a clock that is never set. The clock may be some milliseconds late: it is
 /// read for each request, and reading the exact one takes five times as long.
 fn seconds() -> u64 {
-    let now = clock_gettime(ClockId::MonotonicCoarse);
-    u64::try_from(now.tv_sec).unwrap_or(0)
+    coarse_s()
 }
 
 fn of_listener(address: &Address) -> String {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::time::{ClockId, clock_gettime};
 use tavola::Expiry;
+use tavola::serving::coarse_unix_s;
 
 /// The longest time from now; larger numbers are seconds since 1970.
 const LONGEST_RELATIVE_S: u32 = 60 * 60 * 24 * 30;
@@ -27,8 +27,7 @@ pub(super) fn unsigned(exptime: u32) -> Expiry {
 /// Returns the seconds since 1970, by a clock that may be some milliseconds late: it is read for
 /// each request, and reading the exact one takes five times as long.
 pub(super) fn now_s() -> u64 {
-    let now = clock_gettime(ClockId::RealtimeCoarse);
-    u64::try_from(now.tv_sec).unwrap_or(0)
+    coarse_unix_s()
 }
 
 /// Returns the seconds that are left, rounded up, or `None` if the item does not expire.

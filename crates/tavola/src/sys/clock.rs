@@ -38,6 +38,16 @@ pub(crate) fn coarse_ms() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC_COARSE) / 1_000_000
 }
 
+/// Seconds of that clock, for what is read at each request of a client.
+pub fn coarse_s() -> u64 {
+    seconds(libc::CLOCK_MONOTONIC_COARSE)
+}
+
+/// Seconds since 1970-01-01 UTC, as of the last tick of the kernel.
+pub fn coarse_unix_s() -> u64 {
+    seconds(libc::CLOCK_REALTIME_COARSE)
+}
+
 /// Returns the kernel's name of this start of the machine, in `buffer`, if the kernel reports it.
 pub(crate) fn boot_id(buffer: &mut [u8; 64]) -> Option<&[u8]> {
     if cfg!(miri) {
@@ -107,6 +117,14 @@ mod tests {
     #[test]
     fn agrees_with_the_kernel_and_with_std() {
         let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+        // The coarse clocks are a tick late at most.
+        for (exact, coarse) in [
+            (unix_s as fn() -> u64, coarse_unix_s as fn() -> u64),
+            (|| exact_ns() / 1_000_000_000, coarse_s),
+        ] {
+            let (before, between, after) = (exact(), coarse(), exact());
+            assert!((before - 1..=after).contains(&between));
+        }
         let whole: u64 = uptime.split('.').next().unwrap().parse().unwrap();
         assert!((whole..whole + 5).contains(&monotonic_s()));
         let std_now = std::time::SystemTime::UNIX_EPOCH

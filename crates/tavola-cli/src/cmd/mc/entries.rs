@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tavola_client::{Batch, Client, GetOptions, Outcome, Sink};
+use tavola_client::{Batch, Client, Error, GetOptions, Outcome, Sink};
 
 /// Longer times are given to servers as seconds since 1970.
 const LONGEST_RELATIVE_S: u64 = 30 * 24 * 60 * 60;
@@ -82,19 +82,16 @@ impl Sink for Outcomes {
 
 /// Says what went wrong with a request; `None` if nothing did.
 pub fn fault(client: &Client, outcome: Option<&Outcome>) -> Option<String> {
-    let why = |server: usize, what: &str| {
-        let name = client.servers()[server].name();
-        match client.last_error(server) {
-            Some(why) => format!("{what} {name}: {why}"),
-            None => format!("{what} {name}"),
-        }
+    let Some(outcome) = outcome else {
+        return Some("the request was not executed".to_string());
     };
-    match outcome {
-        Some(Outcome::Refused(why)) => Some(why.clone()),
-        Some(Outcome::Unsent(server)) => Some(why(*server, "nothing was sent to")),
-        Some(Outcome::Unknown(server)) => Some(why(*server, "there is no answer from")),
-        None => Some("the request was not executed".to_string()),
-        Some(_) => None,
+    match client.checked(outcome.clone()).err()? {
+        Error::Refused(why) => Some(why),
+        Error::Unsent { server, why, .. } => Some(format!("nothing was sent to {server}: {why}")),
+        Error::Unknown { server, why, .. } => {
+            Some(format!("there is no answer from {server}: {why}"))
+        }
+        error => Some(error.to_string()),
     }
 }
 

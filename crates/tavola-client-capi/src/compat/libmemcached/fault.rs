@@ -2,7 +2,7 @@
 
 use super::codes::{self, Code};
 use crate::status::Failure;
-use tavola_client_core::{BuildError, Client, Outcome};
+use tavola_client_core::{BuildError, Client, Error, FailureCause, Outcome};
 
 /// Why a call failed.
 #[derive(Clone, Debug)]
@@ -42,33 +42,23 @@ impl Fault {
     pub(super) fn of(client: &Client, outcome: &Outcome) -> Option<Self> {
         match outcome {
             Outcome::Refused(why) => Some(Self::new(refused(why), why.clone())),
-            Outcome::Unsent(server) => Some(Self::of_server(client, *server, false)),
-            Outcome::Unknown(server) => Some(Self::of_server(client, *server, true)),
+            Outcome::Unsent(failure) | Outcome::Unknown(failure) => {
+                let error = client.checked(outcome.clone()).err()?;
+                let server = Some(failure.server);
+                Some(Self {
+                    server,
+                    ..Self::of_error(&error)
+                })
+            }
             _ => None,
         }
     }
 
-    fn of_server(client: &Client, server: usize, is_unknown: bool) -> Self {
-        let why = client.last_error(server);
-        let why = why.unwrap_or_else(|| "the connection was in use or closed".to_string());
-        let name = client.servers()[server].name();
-        let sentence = match is_unknown {
-            true => format!("{name}: {why}; the request may have been carried out"),
-            false => format!("{name}: {why}; the request was not sent, and can be repeated"),
-        };
-        Self {
-            code: broken(&why, is_unknown),
-            why: sentence,
-            server: Some(server),
-        }
-    }
-
-    pub(super) fn of_error(error: &tavola_client_core::Error) -> Self {
-        use tavola_client_core::Error;
+    pub(super) fn of_error(error: &Error) -> Self {
         let code = match error {
             Error::Refused(why) => refused(why),
-            Error::Unsent { why, .. } => broken(why, false),
-            Error::Unknown { why, .. } => broken(why, true),
+            Error::Unsent { cause, .. } => broken(*cause, codes::CONNECTION_FAILURE),
+            Error::Unknown { cause, .. } => broken(*cause, codes::READ_FAILURE),
             _ => codes::FAILURE,
         };
         Self::new(code, error.to_string())
@@ -109,37 +99,36 @@ fn refused(why: &str) -> Code {
     }
 }
 
-/// The code of a failed connection, by its words.
-fn broken(why: &str, is_unknown: bool) -> Code {
-    let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
-    if has(&["cannot be resolved", "has no address"]) {
-        codes::HOST_LOOKUP_FAILURE
-    } else if has(&["password", "refused the first request", "login"]) {
-        codes::AUTH_FAILURE
-    } else if has(&["in time", "timed out"]) {
-        codes::TIMEOUT
-    } else if has(&["it sent", "it answered"]) {
-        codes::PROTOCOL_ERROR
-    } else if is_unknown {
-        codes::READ_FAILURE
-    } else {
-        codes::CONNECTION_FAILURE
+/// The code of a failed connection, where the cause has one of its own.
+fn broken(cause: FailureCause, otherwise: Code) -> Code {
+    match cause {
+        FailureCause::Unresolved => codes::HOST_LOOKUP_FAILURE,
+        FailureCause::Authentication => codes::AUTH_FAILURE,
+        FailureCause::TimedOut => codes::TIMEOUT,
+        FailureCause::Protocol => codes::PROTOCOL_ERROR,
+        _ => otherwise,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tavola_client_core::ServerFailure;
 
     #[test]
     fn no_failure_is_reported_as_a_missing_key() {
         let client = Client::builder().server("a", 1.0).build().unwrap();
+        let failed = |cause| ServerFailure { server: 0, cause };
         let outcomes = [
             Outcome::Refused("SERVER_ERROR object too large for cache".into()),
             Outcome::Refused("SERVER_ERROR out of memory storing object".into()),
             Outcome::Refused("CLIENT_ERROR cannot increment".into()),
-            Outcome::Unsent(0),
-            Outcome::Unknown(0),
+            Outcome::Unsent(failed(FailureCause::Refused)),
+            Outcome::Unknown(failed(FailureCause::Closed)),
+            Outcome::Unknown(failed(FailureCause::TimedOut)),
+            Outcome::Unsent(failed(FailureCause::Authentication)),
+            Outcome::Unsent(failed(FailureCause::Unresolved)),
+            Outcome::Unknown(failed(FailureCause::Protocol)),
         ];
         let codes = outcomes.map(|outcome| Fault::of(&client, &outcome).unwrap().code);
         assert_eq!(
@@ -150,6 +139,10 @@ mod tests {
                 codes::CLIENT_ERROR,
                 codes::CONNECTION_FAILURE,
                 codes::READ_FAILURE,
+                codes::TIMEOUT,
+                codes::AUTH_FAILURE,
+                codes::HOST_LOOKUP_FAILURE,
+                codes::PROTOCOL_ERROR,
             ]
         );
         assert!(Fault::of(&client, &Outcome::Miss).is_none());

@@ -8,7 +8,9 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use tavola_client::{Batch, Client, GetOptions, Outcome, Protocol, StoreOptions};
+use tavola_client::{
+    Batch, Client, FailureCause, GetOptions, Outcome, Protocol, ServerFailure, StoreOptions,
+};
 
 #[test]
 fn a_get_finds_the_next_copy_and_repairs_those_that_missed_it() {
@@ -210,7 +212,11 @@ fn a_value_that_breaks_off_in_the_memory_of_the_caller_is_not_replaced_by_a_copy
     let mut batch = Batch::new();
     batch.get(&key, GetOptions::default());
     let taken = Taken::of(&client, &mut batch);
-    assert_eq!(taken.outcomes(), [Outcome::Unknown(0)]);
+    let cut = ServerFailure {
+        server: 0,
+        cause: FailureCause::Closed,
+    };
+    assert_eq!(taken.outcomes(), [Outcome::Unknown(cut)]);
     assert_eq!(taken.values[0].len(), 100_000);
 }
 
