@@ -54,7 +54,9 @@ sub calls_of_one_key {
     is($memd->get('a'), undef, 'has set the time');
     is_deeply([ $memd->gats(10, 'a') ], [], 'gats of a missing key');
     $memd->set('a', 'x', 1000);
-    is($memd->gats(0, 'a')->[1], 'x', 'gats');
+    my $touched = $memd->gats(0, 'a');
+    is($touched->[1], 'x', 'gats');
+    ok($memd->cas('a', $touched->[0], 'x'), 'the number of gats is that of the item');
     is($memd->delete('b'), 1, 'delete');
     is($memd->remove('b'), '', 'remove of a missing key');
     $memd->set('n', 5);
@@ -87,7 +89,9 @@ sub calls_of_many_keys {
         { key1 => 171, other => 15, none => '' }, 'incr_multi');
     is_deeply([ $memd->decr_multi('key1', [ 'other', 100 ]) ], [ 170, '0E0' ], 'decr_multi');
     is_deeply($memd->gat_multi(100, 'key1', 'none'), { key1 => 170 }, 'gat_multi');
-    is($memd->gats_multi(100, 'key1', 'none')->{key1}[1], 170, 'gats_multi');
+    my $numbers = $memd->gats_multi(100, 'key1', 'none');
+    is($numbers->{key1}[1], 170, 'gats_multi');
+    is($numbers->{key1}[0], $memd->gets('key1')->[0], 'gats_multi returns the number');
     is_deeply([ $memd->touch_multi([ 'key1', 50 ], ['none']) ], [ 1, '' ], 'touch_multi');
     is_deeply(scalar $memd->delete_multi('key1', ['none']), { key1 => 1, none => '' },
         'delete_multi');

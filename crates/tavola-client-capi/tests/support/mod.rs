@@ -298,30 +298,6 @@ impl Program {
         self.succeed_with(&mut command, server)
     }
 
-    /// What is found is in a file of each process. Leaks are found by the sanitizer: the children
-    /// that do not return from a callback have some.
-    pub fn run_under_valgrind(&self, fleet: &Fleet) {
-        let found = self.directory.path().join("found");
-        std::fs::create_dir_all(&found).unwrap();
-        self.succeed(
-            Command::new("valgrind")
-                .args(["--quiet", "--leak-check=no"])
-                .arg(format!("--log-file={}/%p", found.display()))
-                .arg(&self.path),
-            fleet,
-        );
-        let found = std::fs::read_dir(&found).unwrap().map(|file| {
-            let path = file.unwrap().path();
-            read(&path)
-        });
-        let (count, text) = found.fold((0, String::new()), |(n, all), one| (n + 1, all + &one));
-        assert!(
-            count > 0 && text.is_empty(),
-            "{}: {text}",
-            self.path.display()
-        );
-    }
-
     fn succeed(&self, command: &mut Command, fleet: &Fleet) -> Output {
         self.succeed_with(command, &fleet.list())
     }
