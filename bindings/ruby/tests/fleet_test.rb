@@ -128,6 +128,11 @@ class FleetTest < TavolaTest
     assert_equal [true, false], [client.delete('f'), client.delete('f')]
     client.quiet { 300.times { |i| client.set("q#{i}", i) } }
     assert_equal 300, client.get_multi((0...300).map { |i| "q#{i}" }).size
+    other = Tavola::Client.new(@servers.map(&:name), namespace: 'ns')
+    client.quiet { client.set('now', 1) }
+    assert_equal 1, other.get('now'), 'what was quiet is done when the block is over'
+    client.gat('now', -1)
+    assert_nil other.get('now'), 'gat gives the key its new time'
     assert_equal 2, client.version.size
     assert_equal 2, client.stats.count { |_name, figures| figures['pid'] }
     long = 'k' * 400

@@ -1,9 +1,14 @@
 // A program for the C client of Cache::Memcached::Fast, as articles of 2009 show it: client_execute
 // has one argument.
+#include <arpa/inet.h>
 #include <client.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define CHECK(what)                                                      \
   do {                                                                   \
@@ -166,6 +171,39 @@ static void failures(void) {
   client_destroy(c);
 }
 
+// A server that takes a request and closes in place of an answer: it may have been carried out.
+static void an_answer_that_is_missing(void) {
+  struct sockaddr_in address;
+  socklen_t len = sizeof address;
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 9) == 0);
+  CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+  pid_t server = fork();
+  CHECK(server >= 0);
+  while (server == 0) {
+    char bytes[1000];
+    int conn = accept(fd, NULL, NULL);
+    // The first request asks whether it knows the meta commands.
+    if (read(conn, bytes, sizeof bytes) > 0 && write(conn, "MN\r\n", 4) == 4) {
+      if (read(conn, bytes, sizeof bytes) < 0) _exit(1);
+    }
+    close(conn);
+  }
+  char port[8];
+  struct client *c = client_init();
+  snprintf(port, sizeof port, "%d", ntohs(address.sin_port));
+  CHECK(client_add_server(c, "127.0.0.1", 9, port, strlen(port), 1.0, 0) == MEMCACHED_SUCCESS);
+  client_reset(c, &flags, 0);
+  client_prepare_delete(c, 0, "k", 1);
+  CHECK(client_execute(c) == MEMCACHED_UNKNOWN && got.done[0] == 0);
+  client_destroy(c);
+  CHECK(kill(server, SIGKILL) == 0 && waitpid(server, NULL, 0) == server);
+  close(fd);
+}
+
 int main(void) {
   struct client *c = client_init();
   client_set_ketama_points(c, 150);
@@ -178,6 +216,7 @@ int main(void) {
   numbers(c);
   others(c);
   failures();
+  an_answer_that_is_missing();
   client_destroy(c);
   CHECK(live == 0);
   return 0;

@@ -123,8 +123,14 @@ static void stores(memcached_st *memc) {
   OK(memcached_cas(memc, "list", 4, "x", 1, 0, 0, cas));
   OK(memcached_delete(memc, "list", 4, 0));
   CHECK(memcached_delete(memc, "list", 4, 0) == MEMCACHED_NOTFOUND);
+  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_VERIFY_KEY, 1));
+  CHECK(memcached_set(memc, "a b", 3, "x", 1, 0, 0) == MEMCACHED_BAD_KEY_PROVIDED);
+  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_VERIFY_KEY, 0));
   uint64_t number = 0;
   CHECK(memcached_increment(memc, "n", 1, 1, &number) == MEMCACHED_NOTFOUND);
+  // This expiration leaves a missing counter missing.
+  CHECK(memcached_increment_with_initial(memc, "n", 1, 2, 40, 0xffffffff, &number) ==
+        MEMCACHED_NOTFOUND);
   OK(memcached_increment_with_initial(memc, "n", 1, 2, 40, 0, &number));
   CHECK(number == 40);
   OK(memcached_increment(memc, "n", 1, 2, &number));
