@@ -9,8 +9,8 @@ use support::{COMPILERS, Compile, Installed, Language, directory, here, read};
 
 /// Compiles all programs of a folder by every compiler and runs them, and those by gcc also with
 /// memcached. Mistakes of memory are looked for by the sanitizers: this build leaves rustix as it
-/// is, and compares the padding of its results, which valgrind reports. Under valgrind the optimised
-/// library is clean.
+/// is, and compares the padding of its results, which valgrind reports. The optimised library is
+/// clean under valgrind.
 fn compile_and_run(language: Language, folder: &str) {
     let installed = Installed::get();
     for compiler in COMPILERS {

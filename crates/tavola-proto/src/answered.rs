@@ -167,7 +167,7 @@ impl AnswerDecoder {
         Ok(head)
     }
 
-    /// Reads the answer to a request that is the next to be answered, if it is one to a meta request
+    /// Reads the answer to a request that is the next to be answered, if it is a meta request's
     /// and as it most often is. Returns it and the bytes of its line; the rest is as after
     /// [`AnswerDecoder::head`]. `None` says nothing: ask for the head.
     ///

@@ -10,7 +10,7 @@ const LONGEST_32: usize = 11;
 /// The longest number of 64 bits.
 const LONGEST_64: usize = 22;
 
-/// So many digits are a number of 64 bits, whatever they are.
+/// Any number of this many digits fits into 64 bits.
 pub(crate) const CERTAIN_64: usize = 19;
 
 /// Digits alone.

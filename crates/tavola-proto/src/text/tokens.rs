@@ -104,8 +104,8 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// Where the first space is, or the end. Most words are short; to prepare a fast search takes longer
-/// than they are looked through.
+/// Returns where the first space is, or the end. Most words are short: to prepare a fast search
+/// takes longer than to look at each byte.
 pub(crate) fn find_space(text: &[u8]) -> usize {
     for (place, byte) in text.iter().take(SHORT).enumerate() {
         if *byte == b' ' {
