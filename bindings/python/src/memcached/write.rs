@@ -327,7 +327,10 @@ impl MemcachedClient {
             batch.set(state.keys.bytes(key)?, value.as_slice(py), options);
         }
         let failed = state.failed(py, &mut batch)?;
-        Ok(failed.into_iter().map(|index| pairs[index].0.clone()).collect())
+        Ok(failed
+            .into_iter()
+            .map(|index| pairs[index].0.clone())
+            .collect())
     }
 
     /// Remove a key. Return whether it existed.
@@ -406,6 +409,8 @@ impl MemcachedClient {
         noreply: Option<bool>,
     ) -> PyResult<bool> {
         let exptime = exptime(expire)?;
-        self.change(key, noreply, |batch, key, reply| batch.touch(key, exptime, reply))
+        self.change(key, noreply, |batch, key, reply| {
+            batch.touch(key, exptime, reply)
+        })
     }
 }
