@@ -216,7 +216,7 @@ pub mod durable {
 /// For programs that serve a table to clients.
 pub mod serving {
     pub use crate::table::{ServeTable, verify_saved};
-    pub use crate::values::{Eviction, Marks, Serving};
+    pub use crate::values::{Eviction, ExpiryCondition, Marks, Serving};
 }
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its

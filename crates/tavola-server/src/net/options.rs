@@ -16,6 +16,8 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_connections: usize,
     pub(crate) refusal: Option<Vec<u8>>,
+    /// Answers of listeners that have their own, by their numbers.
+    pub(crate) refusals: Vec<(usize, Vec<u8>)>,
     pub(crate) backlog: u32,
     pub(crate) limits: Limits,
 }
@@ -89,6 +91,7 @@ impl Options {
             threads: 4,
             max_connections: 1024,
             refusal: None,
+            refusals: Vec::new(),
             backlog: 1024,
             limits: Limits {
                 idle_timeout: None,
@@ -146,6 +149,16 @@ impl Options {
     /// letting them wait.
     pub fn refuse_with(mut self, answer: &[u8]) -> Self {
         self.refusal = Some(answer.to_vec());
+        self
+    }
+
+    /// Replaces the answer of [`Options::refuse_with`] for the listener that was added last.
+    ///
+    /// # Panics
+    /// If none was added.
+    pub fn refuse_there_with(mut self, answer: &[u8]) -> Self {
+        let last = self.listen.len().checked_sub(1).expect("a listener");
+        self.refusals.push((last, answer.to_vec()));
         self
     }
 

@@ -1,8 +1,10 @@
 //! What servers of a table need beside its operations: counts of clients, marks, evictions.
 
 use super::Table;
+use super::iter::scan_segment;
+use crate::engine::WriteCondition;
 use crate::error::Result;
-use crate::values::{Condition, Eviction, Marks, Serving};
+use crate::values::{Condition, Eviction, Expiry, ExpiryCondition, Marks, Serving};
 
 mod sealed {
     pub trait Sealed {}
@@ -55,6 +57,66 @@ pub trait ServeTable: sealed::Sealed {
     /// If the process is killed in the call, the key has the old marks or the new ones.
     fn mark(&self, key: &[u8], condition: Condition, clear: u32, set: u32) -> Result<Option<u32>>;
 
+    /// Changes the TTL of a key if the key exists and `condition` holds. Returns whether it did, or
+    /// `None` if the key is missing. The old TTL is compared and changed in one step.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// use std::time::Duration;
+    /// use tavola::Expiry;
+    /// use tavola::serving::{ExpiryCondition, ServeTable};
+    /// let hour = Expiry::After(Duration::from_secs(3600));
+    /// table.set("k", "v")?;
+    /// assert_eq!(table.touch_if(b"k", hour, ExpiryCondition::Expires)?, Some(false));
+    /// assert_eq!(table.touch_if(b"k", hour, ExpiryCondition::Never)?, Some(true));
+    /// assert_eq!(table.touch_if(b"no", hour, ExpiryCondition::Always)?, None);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    ///
+    /// # Crash
+    /// If the process is killed in the call, the key has the old TTL or the new one.
+    fn touch_if(
+        &self,
+        key: &[u8],
+        expiry: Expiry,
+        condition: ExpiryCondition,
+    ) -> Result<Option<bool>>;
+
+    /// Calls `each` for some keys of a scan, and returns the position after them, or `None` at the
+    /// end. The first position is 0; no other one is. A position stays valid for any time and in
+    /// any process, and any number is one: it may be kept by a client.
+    ///
+    /// A call reads a segment of the index, of up to 1792 keys, and passes over segments without
+    /// keys. It does not copy values.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(8 << 20).private()?;
+    /// use tavola::serving::ServeTable;
+    /// for number in 0..5000 {
+    ///     table.set(format!("key{number}"), "v")?;
+    /// }
+    /// let (mut count, mut position) = (0, Some(0));
+    /// while let Some(at) = position {
+    ///     position = table.scan_keys(at, &mut |_key| count += 1)?;
+    /// }
+    /// assert_eq!(count, 5000);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if an item of the segment could not be read,
+    /// after the readable ones.
+    ///
+    /// # Concurrency
+    /// As [`Table::iter`]: a key that exists during the whole scan is met at least once, even if the
+    /// table grows or shrinks between two calls; it may be met twice.
+    fn scan_keys(&self, position: u64, each: &mut dyn FnMut(&[u8])) -> Result<Option<u64>>;
+
     /// Turns on or off the recording of keys that this process evicts, in any thread, for
     /// [`ServeTable::take_evictions`]. Evictions by other processes are not recorded. It applies to
     /// this handle, and takes about 300 KiB from the first time on.
@@ -97,6 +159,23 @@ impl ServeTable for Table {
 
     fn mark(&self, key: &[u8], condition: Condition, clear: u32, set: u32) -> Result<Option<u32>> {
         self.core()?.mark_if(key, condition, Marks { clear, set })
+    }
+
+    fn touch_if(
+        &self,
+        key: &[u8],
+        expiry: Expiry,
+        condition: ExpiryCondition,
+    ) -> Result<Option<bool>> {
+        let core = self.core()?;
+        let request = core.request(key, WriteCondition::Always, None)?;
+        let touched = core.touch_if(&request, expiry, condition)?;
+        core.count_set(request.participant);
+        Ok(touched.map(|touched| touched.is_changed))
+    }
+
+    fn scan_keys(&self, position: u64, each: &mut dyn FnMut(&[u8])) -> Result<Option<u64>> {
+        scan_segment(self.core()?, position, each)
     }
 
     fn watch_evictions(&self, on: bool) -> Result<()> {
