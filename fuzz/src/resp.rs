@@ -71,7 +71,10 @@ fn commands(
             let used = match decoder.step(here) {
                 CommandStep::More { needed } => {
                     assert!(needed > here.len(), "{needed} bytes are there");
-                    assert!(needed <= COMMANDS.bytes + LINE_BYTES, "{needed} bytes to be held");
+                    assert!(
+                        needed <= COMMANDS.bytes + LINE_BYTES,
+                        "{needed} bytes to be held"
+                    );
                     break;
                 }
                 CommandStep::Broken(error) => {
@@ -110,7 +113,10 @@ fn send_again(decoder: &CommandDecoder, all: &[Vec<Vec<u8>>]) {
     }
 }
 
-fn replies(received: &[u8], next: impl Fn(usize) -> usize) -> (Vec<String>, Result<usize, NotAReply>) {
+fn replies(
+    received: &[u8],
+    next: impl Fn(usize) -> usize,
+) -> (Vec<String>, Result<usize, NotAReply>) {
     let mut decoder = ReplyDecoder::new(REPLIES);
     let (mut replies, mut at, mut end, mut chunks) = (Vec::new(), 0, 0, 0);
     while end < received.len() {

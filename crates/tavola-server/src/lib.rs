@@ -48,6 +48,6 @@ pub mod resp;
 
 pub use net::{
     Address, Counters, Drained, Error, Gone, Inside, Io, Line, Listen, Meter, Next, Options,
-    Output, Peer, Result, Served, Server, Service, Setup, Split, SplitSession, SplitWorker, Thread, Tls, TlsFiles, Waker, Worker,
-    from_environment, raise_file_limit,
+    Output, Peer, Result, Served, Server, Service, Setup, Split, SplitSession, SplitWorker, Thread,
+    Tls, TlsFiles, Waker, Worker, from_environment, raise_file_limit,
 };

@@ -367,7 +367,12 @@ mod tests {
         let decoder = CommandDecoder::new(LIMITS);
         let whole = decoded(&decoder, sent, sent.len().max(1));
         for size in [1, 2, 3, 7] {
-            assert_eq!(decoded(&decoder, sent, size), whole, "{}", sent.escape_ascii());
+            assert_eq!(
+                decoded(&decoder, sent, size),
+                whole,
+                "{}",
+                sent.escape_ascii()
+            );
         }
         whole
     }
@@ -385,8 +390,16 @@ mod tests {
                 vec![words(&["GET", ""]), words(&["PING"]), words(&["a"])],
                 5,
             ),
-            (b"*0\r\n*-1\r\n\r\n \n*1\r\n$1\r\na\r\n", vec![words(&["a"])], 0),
-            (b"get 'a b'\n\nx\r\n", vec![words(&["get", "a b"]), words(&["x"])], 0),
+            (
+                b"*0\r\n*-1\r\n\r\n \n*1\r\n$1\r\na\r\n",
+                vec![words(&["a"])],
+                0,
+            ),
+            (
+                b"get 'a b'\n\nx\r\n",
+                vec![words(&["get", "a b"]), words(&["x"])],
+                0,
+            ),
             (b"''\r\n", vec![words(&[""])], 0),
             (b"*1\r\n$3\r\na\r\nxx", vec![words(&["a\r\n"])], 0),
             (b"get a", vec![], 5),
@@ -416,7 +429,10 @@ mod tests {
         ] {
             let (commands, end) = alike(&sent);
             assert!(commands.is_empty());
-            assert_eq!(end.map_err(|error| error.to_string()), Err(error.to_string()));
+            assert_eq!(
+                end.map_err(|error| error.to_string()),
+                Err(error.to_string())
+            );
         }
     }
 
@@ -436,7 +452,10 @@ mod tests {
         decoder.set_locked(true);
         let end = |sent: &str| decoded(&decoder, sent.as_bytes(), 5).1;
         assert_eq!(end("*11\r\n"), Err(ProtocolError::LockedWordCount));
-        assert_eq!(end("*1\r\n$16385\r\n"), Err(ProtocolError::LockedWordLength));
+        assert_eq!(
+            end("*1\r\n$16385\r\n"),
+            Err(ProtocolError::LockedWordLength)
+        );
         assert_eq!(end("*10\r\n$16384\r\n"), Ok(13));
         decoder.set_locked(false);
         let end = |sent: &str| decoded(&decoder, sent.as_bytes(), 5).1;

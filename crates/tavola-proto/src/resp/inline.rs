@@ -42,7 +42,9 @@ fn word<'a>(mut rest: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
 
 /// Returns what is behind a quote, unless that is the next word already.
 fn ended(rest: &[u8]) -> Option<&[u8]> {
-    let is_ended = rest.first().is_none_or(|byte| is_space(*byte) || *byte == 0);
+    let is_ended = rest
+        .first()
+        .is_none_or(|byte| is_space(*byte) || *byte == 0);
     is_ended.then_some(rest)
 }
 
@@ -131,7 +133,15 @@ mod tests {
             let expected: Vec<_> = expected.iter().map(|word| word.to_vec()).collect();
             assert_eq!(words(line), Some(expected), "{}", line.escape_ascii());
         }
-        for wrong in [&b"\"a"[..], b"'a", b"\"a\"b", b"'a'b", b"a \"", b"\"\\", b"\"a\0\""] {
+        for wrong in [
+            &b"\"a"[..],
+            b"'a",
+            b"\"a\"b",
+            b"'a'b",
+            b"a \"",
+            b"\"\\",
+            b"\"a\0\"",
+        ] {
             assert_eq!(words(wrong), None, "{}", wrong.escape_ascii());
         }
     }

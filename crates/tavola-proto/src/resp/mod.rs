@@ -61,9 +61,8 @@
 //! the input. It is not used here, for what it lacks is most of what a decoder in front of hostile
 //! peers has to have:
 //!
-//! - It has no limits. Its parser calls itself for each level, so that a peer that sends `*1\r\n`
-//!   often enough overflows the stack, which ends the process. The length of a string is not bounded
-//!   either.
+//! - It has no limits. Its parser calls itself for each level, so a peer that sends `*1\r\n` often
+//!   enough overflows the stack, which ends the process. Strings have no bound either.
 //! - A frame that has come in part is parsed from its beginning with each further piece. A command
 //!   of many short words that arrives slowly costs time in the square of its length.
 //! - It does not say how many bytes are missing, by which a server collects a large value without

@@ -65,7 +65,8 @@ same "its length" 6 "$("${cli[@]}" strlen bytes)"
 for ((number = 0; number < 300; number++)); do
   echo "SET many$number $number"
 done | "${cli[@]}" --pipe >/dev/null 2>&1
-same "as many as were sent by --pipe" 300 "$("${cli[@]}" --scan --pattern 'many*' | sort -u | wc -l)"
+found=$("${cli[@]}" --scan --pattern 'many*' | sort -u | wc -l)
+same "as many as were sent by --pipe" 300 "$found"
 check "flushall" OK flushall
 check "dbsize" "(integer) 0" dbsize
 echo "1..$count"

@@ -7,9 +7,7 @@ use super::call::{After, Call, Command, Done, Keys, is};
 use super::connection::unknown_subcommand;
 use super::refusal::{LONG_KEY, NO_AUTHENTICATION, Refusal};
 use super::work::Shared;
-use super::{
-    KEY_BYTES, config, connection, expiry, info, keys, many, numbers, scan, strings,
-};
+use super::{KEY_BYTES, config, connection, expiry, info, keys, many, numbers, scan, strings};
 
 const READ: &[&str] = &["readonly"];
 const READ_FAST: &[&str] = &["readonly", "fast"];
@@ -21,7 +19,14 @@ const FAST: &[&str] = &["fast"];
 const ALWAYS: &[&str] = &["loading", "stale"];
 const ALWAYS_FAST: &[&str] = &["loading", "stale", "fast"];
 /// Commands that clients may give before they have said who they are.
-const OPENING: &[&str] = &["noscript", "loading", "stale", "fast", "no_auth", "allow_busy"];
+const OPENING: &[&str] = &[
+    "noscript",
+    "loading",
+    "stale",
+    "fast",
+    "no_auth",
+    "allow_busy",
+];
 
 const fn command(
     name: &'static str,
@@ -65,7 +70,13 @@ static COMMANDS: &[Command] = &[
     command("hello", -1, OPENING, Keys::None, connection::hello),
     command("incr", 2, STORE_FAST, Keys::First, numbers::incr),
     command("incrby", 3, STORE_FAST, Keys::First, numbers::incrby),
-    command("incrbyfloat", 3, STORE_FAST, Keys::First, numbers::incrbyfloat),
+    command(
+        "incrbyfloat",
+        3,
+        STORE_FAST,
+        Keys::First,
+        numbers::incrbyfloat,
+    ),
     command("info", -1, ALWAYS, Keys::None, info::info),
     command("keys", 2, READ, Keys::None, scan::keys),
     command("mget", -2, READ_FAST, Keys::All, many::mget),
@@ -74,7 +85,13 @@ static COMMANDS: &[Command] = &[
     command("persist", 2, WRITE_FAST, Keys::First, expiry::persist),
     command("pexpire", -3, WRITE_FAST, Keys::First, expiry::pexpire),
     command("pexpireat", -3, WRITE_FAST, Keys::First, expiry::pexpireat),
-    command("pexpiretime", 2, READ_FAST, Keys::First, expiry::pexpiretime),
+    command(
+        "pexpiretime",
+        2,
+        READ_FAST,
+        Keys::First,
+        expiry::pexpiretime,
+    ),
     command("ping", -1, FAST, Keys::None, connection::ping),
     command("psetex", 4, STORE, Keys::First, strings::psetex),
     command("pttl", 2, READ_FAST, Keys::First, expiry::pttl),

@@ -28,9 +28,8 @@ const HELLO_FIRST: Refusal = Refusal::plain(
 const NO_PROTOCOL: Refusal = Refusal::plain("NOPROTO unsupported protocol version");
 const NOT_A_PROTOCOL: Refusal =
     Refusal::plain("ERR Protocol version is not an integer or out of range");
-const NAME: Refusal = Refusal::plain(
-    "ERR Client names cannot contain spaces, newlines or special characters.",
-);
+const NAME: Refusal =
+    Refusal::plain("ERR Client names cannot contain spaces, newlines or special characters.");
 
 pub(super) fn ping(call: &mut Call<'_>) -> Done {
     match call.args.len() {

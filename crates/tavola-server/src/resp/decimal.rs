@@ -28,8 +28,8 @@ pub(super) enum Parsed {
 }
 
 impl Parsed {
-    /// Reads digits with an optional sign, point and exponent, or `inf`. Returns `None` for anything
-    /// else.
+    /// Reads digits with an optional sign, point and exponent, or `inf`. Returns `None` for other
+    /// texts.
     pub(super) fn read(text: &[u8]) -> Option<Self> {
         if text.len() >= LONGEST {
             return None;
@@ -72,8 +72,10 @@ impl Parsed {
 
 /// Reads the exponent of a number.
 fn exponent(text: &[u8]) -> Option<i32> {
-    let text = text.strip_prefix(b"+").unwrap_or(text);
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let digits = match text {
+        [b'+' | b'-', digits @ ..] => digits,
+        digits => digits,
+    };
     digits.first().filter(|first| first.is_ascii_digit())?;
     let number: i32 = std::str::from_utf8(text).ok()?.parse().ok()?;
     // Far beyond what is accepted in the end.
@@ -121,8 +123,16 @@ impl Decimal {
             .map(|place| self.digit(place).cmp(&other.digit(place)))
             .find(|order| order.is_ne())
             .is_some_and(|order| order.is_gt());
-        let (large, small) = if is_larger { (self, other) } else { (other, self) };
-        let sign = if large.is_negative == small.is_negative { 1 } else { -1 };
+        let (large, small) = if is_larger {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let sign = if large.is_negative == small.is_negative {
+            1
+        } else {
+            -1
+        };
         let mut carry = 0;
         let digits = (exponent..height).map(|place| {
             let sum = large.digit(place) + sign * small.digit(place) + carry;
@@ -146,8 +156,8 @@ impl Decimal {
             return self.clone();
         }
         let digit = |at: usize| self.digits.get(at).copied().unwrap_or(0);
-        let is_half = digit(cut - 1) == 5
-            && self.digits.iter().take(cut - 1).all(|digit| *digit == 0);
+        let is_half =
+            digit(cut - 1) == 5 && self.digits.iter().take(cut - 1).all(|digit| *digit == 0);
         let is_up = match is_half {
             true => digit(cut) % 2 == 1,
             false => digit(cut - 1) >= 5,

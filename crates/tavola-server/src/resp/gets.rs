@@ -31,8 +31,8 @@ impl Default for WaveSize {
 }
 
 impl WaveSize {
-    /// Sets the size of the next wave, after one of `count` keys. If values are large, a client that
-    /// reads no replies holds few of them.
+    /// Sets the size of the next wave, after one of `count` keys. If values are large, a client
+    /// that reads no replies holds few of them.
     fn fit(&mut self, count: usize, reply_bytes: usize) {
         self.0 = match reply_bytes {
             0..=LARGE_WAVE_BYTES => (self.0 * 2).min(WAVE),

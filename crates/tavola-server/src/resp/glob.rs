@@ -2,8 +2,11 @@
 //! byte that stands for itself.
 
 /// Returns whether a pattern matches the whole of a text. The work is at most the product of the
-/// two lengths.
+/// two lengths. As in Redis, no pattern except `*` and an empty one matches an empty text.
 pub(super) fn is_match(pattern: &[u8], text: &[u8], ignores_case: bool) -> bool {
+    if text.is_empty() {
+        return matches!(pattern, b"" | b"*");
+    }
     let (mut pattern_at, mut text_at) = (0, 0);
     // Behind the last star, and the text that it has taken so far.
     let mut star = None;
@@ -92,6 +95,7 @@ mod tests {
             ("*", "", true),
             ("*", "abc", true),
             ("", "", true),
+            ("**", "", false),
             ("", "a", false),
             ("a", "a", true),
             ("a", "b", false),

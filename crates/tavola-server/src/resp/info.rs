@@ -39,9 +39,11 @@ impl Report {
 pub(super) fn info(call: &mut Call<'_>) -> Done {
     let asked = call.args.after(1);
     let is_all = asked.len() == 0
-        || asked
-            .clone()
-            .any(|word| ["all", "default", "everything"].iter().any(|all| is(word, all)));
+        || asked.clone().any(|word| {
+            ["all", "default", "everything"]
+                .iter()
+                .any(|all| is(word, all))
+        });
     let mut report = Report::default();
     for (name, section) in SECTIONS {
         if !is_all && !asked.clone().any(|word| is(word, name)) {
@@ -103,7 +105,10 @@ fn stats(call: &Call<'_>, report: &mut Report) -> Result<(), Refusal> {
     let (net, stats) = (call.work.meter.sum(), call.work.table().stats()?);
     let tallies = &call.work.shared.tallies;
     report.line("total_connections_received", net.total_connections);
-    report.line("total_commands_processed", tallies.sum(|tally| &tally.commands));
+    report.line(
+        "total_commands_processed",
+        tallies.sum(|tally| &tally.commands),
+    );
     report.line("total_net_input_bytes", net.bytes_read);
     report.line("total_net_output_bytes", net.bytes_written);
     report.line("rejected_connections", net.rejected_connections);

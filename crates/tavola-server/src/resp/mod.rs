@@ -65,8 +65,8 @@ pub use service::{Resp, RespSession, RespWorker};
 /// The version that clients get: that of the Redis whose commands are carried out.
 pub const VERSION: &str = "7.0.15";
 /// The bytes of replies that a client may leave unread before its commands wait, for
-/// [`Options::output_bound_there`](crate::Options::output_bound_there). Redis has no such limit, and
-/// its clients send whole pipelines before they read.
+/// [`Options::output_bound_there`](crate::Options::output_bound_there). Redis has no such limit,
+/// and its clients send whole pipelines before they read.
 pub const OUTPUT_BYTES: usize = 32 << 20;
 /// The bytes of the longest key: as many as a durable table has.
 pub const KEY_BYTES: usize = 8192;

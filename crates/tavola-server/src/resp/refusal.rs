@@ -20,15 +20,13 @@ pub(super) const NOT_AN_INTEGER: Refusal =
 pub(super) const NOT_A_FLOAT: Refusal = Refusal::plain("ERR value is not a valid float");
 pub(super) const NOT_FINITE: Refusal =
     Refusal::plain("ERR increment would produce NaN or Infinity");
-pub(super) const OVERFLOW: Refusal =
-    Refusal::plain("ERR increment or decrement would overflow");
+pub(super) const OVERFLOW: Refusal = Refusal::plain("ERR increment or decrement would overflow");
 pub(super) const NEGATIVE_OVERFLOW: Refusal = Refusal::plain("ERR decrement would overflow");
 pub(super) const OFFSET: Refusal = Refusal::plain("ERR offset is out of range");
 pub(super) const TOO_LONG: Refusal =
     Refusal::plain("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 pub(super) const CURSOR: Refusal = Refusal::plain("ERR invalid cursor");
-pub(super) const NO_AUTHENTICATION: Refusal =
-    Refusal::plain("NOAUTH Authentication required.");
+pub(super) const NO_AUTHENTICATION: Refusal = Refusal::plain("NOAUTH Authentication required.");
 pub(super) const NO_SUCH_DATABASE: Refusal = Refusal::plain("ERR DB index is out of range");
 pub(super) const LONG_KEY: Refusal = Refusal::plain("ERR the key is longer than 8192 bytes");
 pub(super) const LARGE_REPLY: Refusal =
@@ -45,7 +43,9 @@ impl Refusal {
 
     /// Returns the refusal of a command with too few or too many words.
     pub(super) fn arity(command: &str) -> Self {
-        Self::text(format!("ERR wrong number of arguments for '{command}' command"))
+        Self::text(format!(
+            "ERR wrong number of arguments for '{command}' command"
+        ))
     }
 
     /// Returns the refusal of a time to expire that is zero, negative or too large.

@@ -36,7 +36,9 @@ impl RespRules {
         let usual = CommandLimits::default();
         CommandLimits {
             word_bytes: self.value_bytes,
-            bytes: usual.bytes.max(self.value_bytes.saturating_add(BESIDE_BYTES)),
+            bytes: usual
+                .bytes
+                .max(self.value_bytes.saturating_add(BESIDE_BYTES)),
             ..usual
         }
     }

@@ -69,11 +69,22 @@ pub(super) fn scan(call: &mut Call<'_>) -> Done {
     call.push(keys)
 }
 
-/// Reads a cursor: digits alone.
+/// Reads a cursor as C's `strtoul` does, which Redis calls: nothing is 0, and after a minus a
+/// number counts down from 2^64. Any number is a cursor.
 fn cursor(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text).ok()?;
-    text.starts_with(|first: char| first.is_ascii_digit())
-        .then(|| text.parse().ok())?
+    let (is_negative, digits) = match text {
+        [] => return Some(0),
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    digits.first().filter(|first| first.is_ascii_digit())?;
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(if is_negative {
+        number.wrapping_neg()
+    } else {
+        number
+    })
 }
 
 fn sought<'a>(call: &Call<'a>) -> Result<Sought<'a>, Refusal> {
@@ -168,10 +179,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_digits() {
+    fn a_cursor_is_a_number() {
         assert_eq!(cursor(b"0"), Some(0));
+        assert_eq!(cursor(b""), Some(0));
+        assert_eq!(cursor(b"-1"), Some(u64::MAX));
+        assert_eq!(cursor(b"+7"), Some(7));
         assert_eq!(cursor(b"18446744073709551615"), Some(u64::MAX));
-        for wrong in [&b""[..], b"-1", b"+1", b" 1", b"1 ", b"x", b"18446744073709551616"] {
+        for wrong in [
+            &b"-"[..],
+            b"+-1",
+            b" 1",
+            b"1 ",
+            b"x",
+            b"18446744073709551616",
+        ] {
             assert_eq!(cursor(wrong), None);
         }
     }

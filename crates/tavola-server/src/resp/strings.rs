@@ -134,7 +134,9 @@ fn set_from_old(call: &mut Call<'_>, options: &Options<'_>, attributes: Attribut
             None => options.is_present,
             Some(_) => options.is_absent,
         };
-        let had = old.filter(|_| options.gets).map(|(value, _)| value.to_vec());
+        let had = old
+            .filter(|_| options.gets)
+            .map(|(value, _)| value.to_vec());
         if is_refused {
             return Ok((Change::Leave, (had, false)));
         }
@@ -312,7 +314,11 @@ mod tests {
             (i64::MIN, i64::MAX, "hello"),
             (i64::MAX, i64::MIN, ""),
         ] {
-            assert_eq!(part_of(b"hello", start, end), part.as_bytes(), "{start} {end}");
+            assert_eq!(
+                part_of(b"hello", start, end),
+                part.as_bytes(),
+                "{start} {end}"
+            );
         }
         assert_eq!(part_of(b"", 0, -1), b"");
         assert_eq!(part_of(b"", -1, 0), b"");

@@ -52,7 +52,8 @@ fn strings() {
         exists none2 -> :0
         setrange a -1 x -> -ERR offset is out of range
         setrange a 2000000 x -> -ERR string exceeds maximum allowed size (proto-max-bulk-len)
-        setrange a 9223372036854775807 xx -> -ERR string exceeds maximum allowed size (proto-max-bulk-len)
+        setrange a 9223372036854775807 xx -> -ERR string exceeds maximum allowed size \
+        (proto-max-bulk-len)
         type a -> +string
         type none -> +none
         set '' empty -> +OK
@@ -88,7 +89,10 @@ fn numbers() {
     // A counter of the table, which keeps its number beside its text.
     assert_eq!(seat.table.incr("c", 7).expect("incr"), 7);
     seat.run("incrby c -10 -> :-3\nstrlen c -> :2");
-    assert_eq!(seat.table.get("c").expect("get").as_deref(), Some(&b"-3"[..]));
+    assert_eq!(
+        seat.table.get("c").expect("get").as_deref(),
+        Some(&b"-3"[..])
+    );
     seat.run("incrby c 10 -> :7");
     assert_eq!(seat.table.incr("c", 1).expect("incr"), 8);
     seat.run("get c -> $1 8\nstrlen c -> :1");
@@ -176,7 +180,9 @@ fn expiry_times() {
 /// The default TTL of a table is that of local programs. A client of Redis says what it wants.
 #[test]
 fn keys_do_not_expire_unless_the_client_asks_for_it() {
-    let options = Table::options().max_size(8 << 20).ttl(Duration::from_secs(100));
+    let options = Table::options()
+        .max_size(8 << 20)
+        .ttl(Duration::from_secs(100));
     let mut seat = Seat::over(options);
     seat.run(
         r#"
@@ -298,7 +304,11 @@ fn flags_of_other_clients_end_with_their_value() {
         seat.table.set_with("a", "1", has).expect("set");
     };
     let flags = |seat: &Seat| {
-        let entry = seat.table.get_entry("a").expect("read").expect("it is there");
+        let entry = seat
+            .table
+            .get_entry("a")
+            .expect("read")
+            .expect("it is there");
         entry.attributes.flags
     };
     set(&seat);
@@ -332,9 +342,17 @@ fn long_keys_are_refused() {
     let mut seat = Seat::new();
     let (most, more) = ("k".repeat(8192), "k".repeat(8193));
     seat.run(&format!("set {most} 1 -> +OK\nget {most} -> $1 1"));
-    for command in ["get KEY", "set KEY 1", "mget a KEY", "mset a 1 KEY 1", "expire KEY 1"] {
+    for command in [
+        "get KEY",
+        "set KEY 1",
+        "mget a KEY",
+        "mset a 1 KEY 1",
+        "expire KEY 1",
+    ] {
         let command = command.replace("KEY", &more);
-        seat.run(&format!("{command} -> -ERR the key is longer than 8192 bytes"));
+        seat.run(&format!(
+            "{command} -> -ERR the key is longer than 8192 bytes"
+        ));
     }
     seat.run(&format!("mset a {more} -> +OK"));
 }

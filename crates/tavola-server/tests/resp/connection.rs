@@ -23,17 +23,21 @@ fn greetings() {
         client getname -> $-1
         client setname me -> +OK
         client getname -> $2 me
-        client setname 'a b' -> -ERR Client names cannot contain spaces, newlines or special characters.
+        client setname 'a b' -> -ERR Client names cannot contain spaces, newlines or special \
+        characters.
         client setinfo lib-name redis-py -> +OK
-        client setinfo lib-ver 'a b' -> -ERR lib-ver cannot contain spaces, newlines or special characters.
+        client setinfo lib-ver 'a b' -> -ERR lib-ver cannot contain spaces, newlines or \
+        special characters.
         client setinfo x y -> -ERR Unrecognized option 'x'
         client kill -> -ERR unknown subcommand 'kill'. Try CLIENT HELP.
         client id x -> -ERR wrong number of arguments for 'client|id' command
-        hello -> *14 $6 server $5 redis $7 version $6 7.0.15 $5 proto :2 $2 id :1 $4 mode $10 standalone $4 role $6 master $7 modules *0
+        hello -> *14 $6 server $5 redis $7 version $6 7.0.15 $5 proto :2 $2 id :1 $4 mode $10 \
+        standalone $4 role $6 master $7 modules *0
         hello 4 -> -NOPROTO unsupported protocol version
         hello x -> -ERR Protocol version is not an integer or out of range
         hello 3 none -> -ERR Syntax error in HELLO option 'none'
-        hello 3 setname you -> %7 $6 server $5 redis $7 version $6 7.0.15 $5 proto :3 $2 id :1 $4 mode $10 standalone $4 role $6 master $7 modules *0
+        hello 3 setname you -> %7 $6 server $5 redis $7 version $6 7.0.15 $5 proto :3 $2 id \
+        :1 $4 mode $10 standalone $4 role $6 master $7 modules *0
         client getname -> $3 you
         get none -> _
         mget none -> *1 _
@@ -43,7 +47,8 @@ fn greetings() {
         client getname -> $-1
         get none -> $-1
         command info none -> *1 *-1
-        auth x -> -ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?
+        auth x -> -ERR AUTH <password> called without any password configured for the default \
+        user. Are you sure your configuration is correct?
         auth default x -> +OK
         auth you x -> -WRONGPASS invalid username-password pair or user is disabled.
         auth a b c -> -ERR syntax error
@@ -70,19 +75,34 @@ fn facts_about_the_server() {
     seat.send(b"set a 1\r\nget a\r\nget none\r\n");
     let info = seat.send(b"info\r\n");
     for line in [
-        "# Server", "redis_version:7.0.15", "redis_mode:standalone", "maxmemory_policy:noeviction",
-        "keyspace_hits:1\\r\\n", "keyspace_misses:1\\r\\n", "role:master", "db0:keys=1,",
+        "# Server",
+        "redis_version:7.0.15",
+        "redis_mode:standalone",
+        "maxmemory_policy:noeviction",
+        "keyspace_hits:1\\r\\n",
+        "keyspace_misses:1\\r\\n",
+        "role:master",
+        "db0:keys=1,",
         "total_commands_processed:4\\r\\n",
     ] {
         assert!(info.contains(line), "{line} in {info}");
     }
     let info = seat.send(b"info KEYSPACE\r\n");
-    assert!(info.contains("# Keyspace") && !info.contains("# Server"), "{info}");
+    assert!(
+        info.contains("# Keyspace") && !info.contains("# Server"),
+        "{info}"
+    );
     let count = seat.send(b"command count\r\n");
     let all = seat.send(b"command\r\n");
-    assert_eq!(all.split("\\r\\n").next(), Some(&count.trim_end_matches("\\r\\n").replace(':', "*")[..]));
+    assert_eq!(
+        all.split("\\r\\n").next(),
+        Some(&count.trim_end_matches("\\r\\n").replace(':', "*")[..])
+    );
     let line = seat.send(b"client info\r\n");
-    assert!(line.contains("id=1 ") && line.contains(" resp=2 "), "{line}");
+    assert!(
+        line.contains("id=1 ") && line.contains(" resp=2 "),
+        "{line}"
+    );
     let mut other = seat.inside.connect();
     assert_eq!(answer(&mut other, b"client id\r\n"), ":2\\r\\n");
 }
@@ -90,7 +110,10 @@ fn facts_about_the_server() {
 #[test]
 fn a_client_can_end_the_connection() {
     let mut seat = Seat::new();
-    assert_eq!(seat.send(b"ping\r\nquit\r\nping\r\n"), "+PONG\\r\\n+OK\\r\\n");
+    assert_eq!(
+        seat.send(b"ping\r\nquit\r\nping\r\n"),
+        "+PONG\\r\\n+OK\\r\\n"
+    );
     assert!(seat.line.is_closed());
 }
 
@@ -113,7 +136,9 @@ fn passwords() {
         none -> -ERR unknown command 'none', with args beginning with: 
         get -> -ERR wrong number of arguments for 'get' command
         ping -> -NOAUTH Authentication required.
-        hello 3 -> -NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time
+        hello 3 -> -NOAUTH HELLO must be called with the client already authenticated, \
+        otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the \
+        client and select the RESP protocol version at the same time
         auth y -> {wrong}
         hello 3 auth ann y -> {wrong}
         get a -> -NOAUTH Authentication required.
@@ -131,8 +156,14 @@ fn passwords() {
     assert_eq!(answer(&mut line, b"*11\r\n"), refused);
     assert!(line.is_closed());
     let mut line = seat.inside.connect();
-    let hello = answer(&mut line, b"hello 3 auth ann x setname me\r\nclient getname\r\n*11\r\n");
-    assert!(hello.starts_with("%7\\r\\n") && hello.ends_with("$2\\r\\nme\\r\\n"), "{hello}");
+    let hello = answer(
+        &mut line,
+        b"hello 3 auth ann x setname me\r\nclient getname\r\n*11\r\n",
+    );
+    assert!(
+        hello.starts_with("%7\\r\\n") && hello.ends_with("$2\\r\\nme\\r\\n"),
+        "{hello}"
+    );
 }
 
 #[test]

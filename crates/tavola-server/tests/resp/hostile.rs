@@ -16,10 +16,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[test]
 fn what_is_no_command_ends_the_connection() {
     for (sent, reply) in [
-        (&b"*x\r\n"[..], "-ERR Protocol error: invalid multibulk length\\r\\n"),
-        (b"ping\r\n*1\r\n:1\r\n", "+PONG\\r\\n-ERR Protocol error: expected '$', got ':'\\r\\n"),
-        (b"get a\r\n'\r\n", "$-1\\r\\n-ERR Protocol error: unbalanced quotes in request\\r\\n"),
-        (b"*1\r\n$9999999\r\n", "-ERR Protocol error: invalid bulk length\\r\\n"),
+        (
+            &b"*x\r\n"[..],
+            "-ERR Protocol error: invalid multibulk length\\r\\n",
+        ),
+        (
+            b"ping\r\n*1\r\n:1\r\n",
+            "+PONG\\r\\n-ERR Protocol error: expected '$', got ':'\\r\\n",
+        ),
+        (
+            b"get a\r\n'\r\n",
+            "$-1\\r\\n-ERR Protocol error: unbalanced quotes in request\\r\\n",
+        ),
+        (
+            b"*1\r\n$9999999\r\n",
+            "-ERR Protocol error: invalid bulk length\\r\\n",
+        ),
         (b"POST / HTTP/1.1\r\nset a 1\r\n", ""),
         (b"host: x\r\nset a 1\r\n", ""),
     ] {
@@ -42,7 +54,10 @@ fn large_replies_are_refused_and_the_next_is_right() {
 }
 
 fn server() -> (Server, SocketAddr) {
-    let table = Table::options().max_size(64 << 20).private().expect("a table");
+    let table = Table::options()
+        .max_size(64 << 20)
+        .private()
+        .expect("a table");
     let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
     let options = Options::new()
         .listen(listen)
@@ -65,7 +80,10 @@ fn connect(address: SocketAddr) -> TcpStream {
 fn read(stream: &mut TcpStream, expected: &[u8]) {
     let mut found = vec![0; expected.len()];
     stream.read_exact(&mut found).expect("a reply");
-    assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+    assert_eq!(
+        found.escape_ascii().to_string(),
+        expected.escape_ascii().to_string()
+    );
 }
 
 /// A client that sends a pipeline of 20 MB of replies before it reads is served no further than the
@@ -76,7 +94,12 @@ fn a_client_that_does_not_read_waits_and_loses_nothing() {
     let (server, address) = server();
     let value = vec![b'v'; 100_000];
     let mut slow = connect(address);
-    let set = [&b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\n"[..], &value, b"\r\n"].concat();
+    let set = [
+        &b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\n"[..],
+        &value,
+        b"\r\n",
+    ]
+    .concat();
     slow.write_all(&set).expect("sent");
     read(&mut slow, b"+OK\r\n");
     slow.write_all(&b"get a\r\n".repeat(GETS)).expect("sent");
@@ -98,7 +121,9 @@ fn a_slow_client_is_answered() {
     let (server, address) = server();
     let mut client = connect(address);
     client.set_nodelay(true).expect("set");
-    for byte in b"*3\r\n$3\r\nset\r\n$1\r\na\r\n$2\r\nxy\r\nget a\r\n*2\r\n$6\r\nstrlen\r\n$1\r\na\r\n" {
+    for byte in
+        b"*3\r\n$3\r\nset\r\n$1\r\na\r\n$2\r\nxy\r\nget a\r\n*2\r\n$6\r\nstrlen\r\n$1\r\na\r\n"
+    {
         client.write_all(&[*byte]).expect("sent");
     }
     read(&mut client, b"+OK\r\n$2\r\nxy\r\n:2\r\n");

@@ -39,10 +39,17 @@ impl Seat {
         answer(&mut self.line, bytes)
     }
 
-    /// Runs lines of commands, each with its replies behind ` -> `. `\r\n` is added to each command,
-    /// and ` ` stands for it between the parts of a reply.
+    /// Runs lines of commands, each with its replies behind ` -> `. `\r\n` is added to each
+    /// command, and ` ` stands for it between the parts of a reply. A line that ends with a
+    /// backslash goes on in the next one.
     pub fn run(&mut self, script: &str) {
-        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let script = script.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        let script = script.replace("\\\n", "");
+        for line in script
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
             let (command, expected) = line.split_once(" -> ").expect("a reply");
             let found = self.send(format!("{command}\r\n").as_bytes());
             let found = found.trim_end_matches("\\r\\n").replace("\\r\\n", " ");

@@ -88,7 +88,10 @@ fn both_see_the_same_values() {
     pair.redis("ttl b", ":500\r\n");
     pair.memcached("delete b", "DELETED\r\n");
     pair.redis("exists b", ":0\r\n");
-    assert_eq!(pair.table.get("a").expect("read").as_deref(), Some(&b"one"[..]));
+    assert_eq!(
+        pair.table.get("a").expect("read").as_deref(),
+        Some(&b"one"[..])
+    );
     pair.server.stop();
 }
 
@@ -118,7 +121,10 @@ fn a_store_of_a_redis_client_changes_the_unique_number() {
         pair.memcached.write_all(b"mg a c\r\n").expect("sent");
         let count = pair.memcached.read(&mut answer).expect("an answer");
         let text = String::from_utf8_lossy(&answer[..count]).into_owned();
-        text.trim().strip_prefix("HD c").expect("a number").to_string()
+        text.trim()
+            .strip_prefix("HD c")
+            .expect("a number")
+            .to_string()
     };
     let before = number(&mut pair);
     pair.redis("set a x", "+OK\r\n");

@@ -113,8 +113,8 @@ pub trait ServeTable: sealed::Sealed {
     /// after the readable ones.
     ///
     /// # Concurrency
-    /// As [`Table::iter`]: a key that exists during the whole scan is met at least once, even if the
-    /// table grows or shrinks between two calls; it may be met twice.
+    /// As [`Table::iter`]: a key that exists during the whole scan is met at least once, even if
+    /// the table grows or shrinks between two calls; it may be met twice.
     fn scan_keys(&self, position: u64, each: &mut dyn FnMut(&[u8])) -> Result<Option<u64>>;
 
     /// Turns on or off the recording of keys that this process evicts, in any thread, for

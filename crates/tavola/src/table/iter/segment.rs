@@ -176,7 +176,9 @@ mod tests {
     #[test]
     fn keys_without_a_value_of_their_own_are_left_out() {
         let table = table(10);
-        table.touch(0_u32.to_le_bytes(), crate::Expiry::PAST).unwrap();
+        table
+            .touch(0_u32.to_le_bytes(), crate::Expiry::PAST)
+            .unwrap();
         let large = vec![1; 1 << 20];
         table.set("large", &large).unwrap();
         let keys = scanned(&table, |_| {});
