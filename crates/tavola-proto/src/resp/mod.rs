@@ -79,6 +79,7 @@ mod command;
 mod inline;
 mod number;
 mod reply;
+mod reply_decoder;
 
 pub mod answer;
 pub mod ask;
@@ -86,4 +87,5 @@ pub mod ask;
 pub use args::Args;
 pub use command::{CommandDecoder, CommandLimits, CommandStep, ProtocolError};
 pub use number::read_i64;
-pub use reply::{NotAReply, Replies, Reply, ReplyDecoder, ReplyLimits, ReplyStep};
+pub use reply::{NotAReply, Replies, Reply};
+pub use reply_decoder::{ReplyDecoder, ReplyLimits, ReplyStep};

@@ -3,8 +3,8 @@
 use crate::net::output::Output;
 use crate::net::service::{Gone, Peer, Served, Service, Thread, Worker};
 
-/// A service that serves some listeners by one service and some by another. Threads, connections and
-/// limits are common to both.
+/// A service that serves some listeners by one service and some by another. Threads, connections
+/// and limits are common to both.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -115,6 +115,9 @@ pub(super) fn hello(call: &mut Call<'_>) -> Done {
             credentials = words.next().zip(words.next());
         } else if is(word, "setname") && left >= 1 {
             name = words.next();
+            if !name.is_none_or(is_printable) {
+                return Err(NAME);
+            }
         } else {
             let word = String::from_utf8_lossy(word);
             return Err(Refusal::text(format!(
