@@ -2,11 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tavola::Table;
-use tavola_server::resp::Resp;
+use tavola_server::resp::{self, Resp};
 use tavola_server::{Address, Listen, Options, Server};
 
 use crate::script::Seat;
@@ -127,5 +128,35 @@ fn a_slow_client_is_answered() {
         client.write_all(&[*byte]).expect("sent");
     }
     read(&mut client, b"+OK\r\n$2\r\nxy\r\n:2\r\n");
+    server.stop();
+}
+
+/// A client that sends a whole pipeline before it reads, as those of Redis do, gets all replies,
+/// although neither fits into the buffers of the kernel.
+#[test]
+fn a_pipeline_may_be_sent_before_its_replies_are_read() {
+    const ECHOES: usize = 80;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let table = Table::options()
+        .max_size(1 << 20)
+        .private()
+        .expect("a table");
+    let listen = Listen::Unix {
+        path: path.clone(),
+        mode: 0o700,
+    };
+    let options = Options::new().listen(listen).threads(1);
+    let options = options.output_bound_there(resp::OUTPUT_BYTES);
+    let server = options.start(Resp::new(Arc::new(table))).expect("a server");
+    let mut client = UnixStream::connect(&path).expect("connected");
+    client.set_read_timeout(Some(PATIENCE)).expect("set");
+    client.set_write_timeout(Some(PATIENCE)).expect("set");
+    let word = vec![b'w'; 50_000];
+    let echo = [&b"*2\r\n$4\r\nECHO\r\n$50000\r\n"[..], &word, b"\r\n"].concat();
+    client.write_all(&echo.repeat(ECHOES)).expect("it is read");
+    let mut found = vec![0; (word.len() + 10) * ECHOES];
+    client.read_exact(&mut found).expect("all replies");
+    assert!(found.starts_with(b"$50000\r\nww") && found.ends_with(b"ww\r\n"));
     server.stop();
 }

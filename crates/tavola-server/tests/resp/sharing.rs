@@ -3,12 +3,15 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tavola::Table;
 use tavola_server::memcached::Memcached;
 use tavola_server::resp::Resp;
 use tavola_server::{Address, Listen, Options, Server, Split};
+
+use crate::script::{Seat, answer};
 
 struct Pair {
     table: Arc<Table>,
@@ -181,4 +184,30 @@ fn changes_by_both_sides_at_once_are_not_lost() {
     let sum = (4 * EACH).to_string();
     assert_eq!(pair.table.get("n").expect("read"), Some(sum.into_bytes()));
     pair.server.stop();
+}
+
+/// MGET sees all that an MSET has set, or nothing of it.
+#[test]
+fn several_keys_are_read_and_set_at_one_moment() {
+    const TIMES: usize = 3000;
+    let seat = Seat::new();
+    let (mut writer, mut reader) = (seat.inside.connect(), seat.inside.connect());
+    answer(&mut writer, b"mset a 0 b 0 c 0\r\n");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 1..=TIMES {
+                let set = format!("mset a {number} b {number} c {number}\r\n");
+                assert_eq!(answer(&mut writer, set.as_bytes()), "+OK\\r\\n");
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+        while !is_done.load(Ordering::Relaxed) {
+            let found = answer(&mut reader, b"mget a b c\r\n");
+            let parts: Vec<_> = found.split("\\r\\n").collect();
+            assert!(parts[2] == parts[4] && parts[4] == parts[6], "{found}");
+        }
+    });
+    let found = answer(&mut reader, b"mget a\r\n");
+    assert!(found.contains(&TIMES.to_string()), "{found}");
 }

@@ -187,3 +187,72 @@ impl ServeTable for Table {
         Ok(self.core()?.take_evictions(each))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn in_s(seconds: u64) -> Expiry {
+        Expiry::After(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_ttl_changes_if_its_condition_holds() {
+        use ExpiryCondition::{Always, Earlier, Expires, ExpiresAndEarlier, Later, Never};
+        let table = Table::options().max_size(1 << 20).private().unwrap();
+        let lasting = [true, true, false, false, true, false];
+        let limited = [true, false, true, false, true, true];
+        let all = [Always, Never, Expires, Later, Earlier, ExpiresAndEarlier];
+        for (number, condition) in all.into_iter().enumerate() {
+            table.set("k", "v").unwrap();
+            let sooner = in_s(1000);
+            let changed = table.touch_if(b"k", sooner, condition).unwrap();
+            assert_eq!(changed, Some(lasting[number]), "{condition:?}");
+            let changed = table.ttl("k").unwrap() != Some(Expiry::Never);
+            assert_eq!(changed, lasting[number], "{condition:?}");
+            table.touch("k", in_s(5000)).unwrap();
+            let changed = table.touch_if(b"k", sooner, condition).unwrap();
+            assert_eq!(changed, Some(limited[number]), "{condition:?}");
+        }
+        table.touch("k", in_s(1000)).unwrap();
+        assert_eq!(table.touch_if(b"k", in_s(5000), Later).unwrap(), Some(true));
+        assert_eq!(
+            table.touch_if(b"k", in_s(5000), Earlier).unwrap(),
+            Some(false)
+        );
+        assert_eq!(
+            table.touch_if(b"k", Expiry::Never, Later).unwrap(),
+            Some(true)
+        );
+        assert_eq!(table.touch_if(b"none", in_s(1), Always).unwrap(), None);
+    }
+
+    /// Threads that only make the TTL longer, at the same time: the longest stays.
+    #[test]
+    fn the_longest_ttl_of_many_stays() {
+        const THREADS: u64 = 4;
+        const EACH: u64 = 3000;
+        let table = Table::options().max_size(1 << 20).private().unwrap();
+        for _ in 0..5 {
+            table.set_with("k", "v", in_s(1).into()).unwrap();
+            std::thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let table = &table;
+                    scope.spawn(move || {
+                        for number in 0..EACH {
+                            let longer = in_s(1000 * (1 + thread + number * THREADS));
+                            table
+                                .touch_if(b"k", longer, ExpiryCondition::Later)
+                                .unwrap();
+                        }
+                    });
+                }
+            });
+            let Some(Expiry::After(left)) = table.ttl("k").unwrap() else {
+                panic!("the key has a TTL");
+            };
+            assert!(left.as_secs() > 1000 * THREADS * EACH - 1000, "{left:?}");
+        }
+    }
+}
