@@ -402,6 +402,11 @@ mod tests {
             ),
             (b"''\r\n", vec![words(&[""])], 0),
             (b"*1\r\n$3\r\na\r\nxx", vec![words(&["a\r\n"])], 0),
+            (
+                b"*3\r\n$10\r\n0123456789\r\n$1\r\na\r\n$0\r\n\r\n",
+                vec![words(&["0123456789", "a", ""])],
+                0,
+            ),
             (b"get a", vec![], 5),
         ] {
             assert_eq!(alike(sent), (expected, Ok(left)), "{}", sent.escape_ascii());

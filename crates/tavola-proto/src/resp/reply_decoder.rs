@@ -307,6 +307,7 @@ mod tests {
             ("$-2\r\n", NotAReply::Malformed),
             ("$?\r\n", NotAReply::Malformed),
             ("$1\r\nabc\r\n", NotAReply::Malformed),
+            ("$1\r\nabc", NotAReply::Malformed),
             ("=3\r\ntxt\r\n", NotAReply::Malformed),
             ("$21\r\n", NotAReply::TooLarge),
             ("%9223372036854775807\r\n", NotAReply::TooLarge),

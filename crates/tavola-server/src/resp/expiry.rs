@@ -5,7 +5,7 @@ use tavola::serving::{ExpiryCondition, ServeTable};
 
 use super::call::{Call, Done, is};
 use super::refusal::Refusal;
-use super::time::{self, From, Unit};
+use super::time::{self, Origin, Unit};
 
 const GT_AND_LT: Refusal =
     Refusal::plain("ERR GT and LT options at the same time are not compatible");
@@ -16,22 +16,22 @@ const MISSING: i64 = -2;
 const NO_TIME: i64 = -1;
 
 pub(super) fn expire(call: &mut Call<'_>) -> Done {
-    expire_at(call, Unit::Seconds, From::Now)
+    expire_at(call, Unit::Seconds, Origin::Now)
 }
 
 pub(super) fn pexpire(call: &mut Call<'_>) -> Done {
-    expire_at(call, Unit::Millis, From::Now)
+    expire_at(call, Unit::Millis, Origin::Now)
 }
 
 pub(super) fn expireat(call: &mut Call<'_>) -> Done {
-    expire_at(call, Unit::Seconds, From::Epoch)
+    expire_at(call, Unit::Seconds, Origin::Epoch)
 }
 
 pub(super) fn pexpireat(call: &mut Call<'_>) -> Done {
-    expire_at(call, Unit::Millis, From::Epoch)
+    expire_at(call, Unit::Millis, Origin::Epoch)
 }
 
-fn expire_at(call: &mut Call<'_>, unit: Unit, from: From) -> Done {
+fn expire_at(call: &mut Call<'_>, unit: Unit, from: Origin) -> Done {
     let condition = condition(call)?;
     let number = call.number(2)?;
     let expiry = time::expiry(number, unit, from);

@@ -8,14 +8,14 @@ use tavola_proto::resp::{Args, read_i64};
 use super::call::{Call, Done, is};
 use super::change::{Change, NEVER, change};
 use super::refusal::{NOT_AN_INTEGER, OFFSET, Refusal, SYNTAX, TOO_LONG};
-use super::time::{self, From, Unit};
+use super::time::{self, Origin, Unit};
 
 /// A time of EX, PX, EXAT or PXAT.
 #[derive(Clone, Copy, Debug)]
 struct Time<'a> {
     text: &'a [u8],
     unit: Unit,
-    from: From,
+    from: Origin,
 }
 
 /// The options behind the key and the value of SET, or the key of GETEX.
@@ -42,10 +42,10 @@ impl<'a> Options<'a> {
         while let Some(word) = words.next() {
             let has_time = options.time.is_some() || options.keeps_ttl || options.persists;
             let time = [
-                ("ex", Unit::Seconds, From::Now),
-                ("px", Unit::Millis, From::Now),
-                ("exat", Unit::Seconds, From::Epoch),
-                ("pxat", Unit::Millis, From::Epoch),
+                ("ex", Unit::Seconds, Origin::Now),
+                ("px", Unit::Millis, Origin::Now),
+                ("exat", Unit::Seconds, Origin::Epoch),
+                ("pxat", Unit::Millis, Origin::Epoch),
             ];
             let time = time.into_iter().find(|(name, ..)| is(word, name));
             match time {
@@ -179,7 +179,7 @@ fn set_for(call: &mut Call<'_>, unit: Unit) -> Done {
     let time = Time {
         text: call.args.get(2).unwrap_or_default(),
         unit,
-        from: From::Now,
+        from: Origin::Now,
     };
     let expiry = time.expiry(call.command.name)?;
     store(call, 3, Condition::Always, Attributes::from(expiry))?;

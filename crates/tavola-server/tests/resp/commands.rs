@@ -356,3 +356,40 @@ fn long_keys_are_refused() {
     }
     seat.run(&format!("mset a {more} -> +OK"));
 }
+
+/// GETs that arrive together are read together, and answered in their place.
+#[test]
+fn a_pipeline_is_answered_in_its_order() {
+    let mut seat = Seat::new();
+    let command = |words: &[&str]| {
+        let mut out = Vec::new();
+        let words: Vec<_> = words.iter().map(|word| word.as_bytes()).collect();
+        tavola_proto::resp::ask::command(&mut out, &words);
+        out
+    };
+    let (mut sent, mut expected) = (Vec::new(), String::new());
+    for number in 0..300 {
+        let value = number.to_string();
+        sent.extend(command(&["SET", "a", &value]));
+        expected += "+OK\\r\\n";
+        for _ in 0..number % 5 {
+            sent.extend(command(&["get", "a"]));
+            expected += &format!("${}\\r\\n{value}\\r\\n", value.len());
+        }
+        sent.extend(command(&["GET", "none"]));
+        expected += "$-1\\r\\n";
+    }
+    // More commands than are carried out in a row.
+    assert_eq!(seat.send(&sent), expected);
+    // The replies of RESP3 begin with the command behind HELLO.
+    let hello = [
+        command(&["GET", "none"]),
+        command(&["HELLO", "3"]),
+        command(&["GET", "none"]),
+    ];
+    let found = seat.send(&hello.concat());
+    assert!(
+        found.starts_with("$-1\\r\\n%7\\r\\n") && found.ends_with("_\\r\\n"),
+        "{found}"
+    );
+}

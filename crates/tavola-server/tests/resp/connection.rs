@@ -150,6 +150,11 @@ fn passwords() {
         get a -> $-1
         "#
     ));
+    // Commands in the form that programs send them are no exception.
+    let mut line = seat.inside.connect();
+    let gets = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n".repeat(2);
+    let refused = "-NOAUTH Authentication required.\\r\\n".repeat(2);
+    assert_eq!(answer(&mut line, &gets), refused);
     // A stranger may send little.
     let mut line = seat.inside.connect();
     let refused = "-ERR Protocol error: unauthenticated multibulk length\\r\\n";
