@@ -271,10 +271,10 @@ fn describe(call: &Call<'_>) -> String {
     };
     let age_s = client.since.elapsed().max(Duration::ZERO).as_secs();
     // Writing to a string does not fail.
-    let _ = write!(
+    let _ = writeln!(
         line,
         "id={} addr={} laddr={} fd={} name={} age={age_s} idle=0 flags=N db=0 sub=0 psub=0 \
-         multi=-1 cmd=client|info user={} resp={version} lib-name={} lib-ver={}\n",
+         multi=-1 cmd=client|info user={} resp={version} lib-name={} lib-ver={}",
         client.id,
         shown(client.address),
         shown(client.local),

@@ -77,7 +77,7 @@ pub(super) fn msetnx(call: &mut Call<'_>) -> Done {
 /// Sets all keys. Returns false if they have to be missing and one of them exists.
 fn set_all(call: &Call<'_>, only_if_missing: bool) -> Result<bool, Refusal> {
     let words = call.args.after(1);
-    if words.len() % 2 != 0 {
+    if !words.len().is_multiple_of(2) {
         return Err(Refusal::arity(call.command.name));
     }
     call.work.table().transaction::<_, Refusal>(|changes| {
