@@ -1,7 +1,7 @@
 //! A server: the sockets, and the protocols served through them.
 //!
-//! A [`Service`] answers requests; [`memcached::Memcached`] is one, [`resp::Resp`] another. The rest
-//! knows no protocol: it listens on TCP addresses and Unix sockets, spreads connections over
+//! A [`Service`] answers requests; [`memcached::Memcached`] and [`resp::Resp`] are services. The
+//! rest knows no protocol: it listens on TCP addresses and Unix sockets, spreads connections over
 //! threads, reads what arrives, hands it over as one batch, and sends the answers by one call, or
 //! the first of many a little earlier. It holds the limits that keep hostile clients cheap.
 //!

@@ -99,7 +99,7 @@ impl ReplyDecoder {
         Ok(ReplyStep::Reply { reply, used })
     }
 
-    /// Goes on to the end of the reply. Returns how many bytes are needed if it is not there.
+    /// Continues to the end of the reply. Returns how many bytes are needed if it is not there.
     fn pass_over(&mut self, input: &[u8]) -> Result<Option<usize>, NotAReply> {
         if self.at == 0 && self.open.is_empty() {
             self.open.push(1);

@@ -21,7 +21,7 @@ pub(super) enum Change<'a> {
     Leave,
     Store {
         value: Cow<'a, [u8]>,
-        /// `None`: a key that exists keeps its own.
+        /// The attributes to store. If this is `None`, a key that exists keeps its own.
         attributes: Option<Attributes>,
     },
 }

@@ -165,7 +165,7 @@ fn write_hello(call: &mut Call<'_>) {
     answer::array(out, 0);
 }
 
-/// Names the connection. An empty name is none.
+/// Names the connection. An empty name removes the old one.
 fn set_name(call: &mut Call<'_>, name: &[u8]) -> Result<(), Refusal> {
     if !is_printable(name) {
         return Err(NAME);

@@ -117,7 +117,7 @@ fn allow(call: &Call<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Begins to list keys: the service goes on ([`KeyList::step`]).
+/// Begins to list keys: the service continues by [`KeyList::step`].
 pub(super) fn keys(call: &mut Call<'_>) -> Done {
     allow(call)?;
     Ok(After::List(Box::new(KeyList {

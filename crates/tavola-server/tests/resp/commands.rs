@@ -108,15 +108,15 @@ fn expiry_times() {
         ttl a -> :-1
         expiretime a -> :-1
         expire a 1000 -> :1
-        ttl a -> :1000
+        ttl a -> :~1000
         expire a 1000 nx -> :0
         expire a 500 gt -> :0
         expire a 2000 gt -> :1
         expire a 3000 lt -> :0
         expire a 1500 xx lt -> :1
-        ttl a -> :1500
+        ttl a -> :~1500
         set a 2 keepttl -> +OK
-        ttl a -> :1500
+        ttl a -> :~1500
         set a 2 -> +OK
         ttl a -> :-1
         expire a 1000 gt -> :0
@@ -131,26 +131,37 @@ fn expiry_times() {
         incr n -> :1
         pexpire n 2000000 -> :1
         incr n -> :2
-        ttl n -> :2000
+        ttl n -> :~2000
         getex a -> $2 2x
-        ttl a -> :1000
+        ttl a -> :~1000
         getex a px 500000 -> $2 2x
-        ttl a -> :500
+        ttl a -> :~500
         getex a persist -> $2 2x
         ttl a -> :-1
+        "#,
+    );
+}
+
+#[test]
+fn dates_of_expiry_and_those_that_have_passed() {
+    let mut seat = Seat::new();
+    seat.run(
+        r#"
+        set a 2x -> +OK
+        incr n -> :1
         getex a ex 0 -> -ERR invalid expire time in 'getex' command
         getex none ex 0 -> $-1
         getex a ex 5 persist -> -ERR syntax error
         expireat a 4000000000 -> :1
-        expiretime a -> :4000000000
+        expiretime a -> :~4000000000
         pexpireat a 4100000000000 -> :1
-        expiretime a -> :4100000000
+        expiretime a -> :~4100000000
         set a 1 exat 4000000000 -> +OK
-        expiretime a -> :4000000000
+        expiretime a -> :~4000000000
         setex a 1000 v -> +OK
-        ttl a -> :1000
+        ttl a -> :~1000
         psetex a 1000000 v -> +OK
-        ttl a -> :1000
+        ttl a -> :~1000
         setex a 0 v -> -ERR invalid expire time in 'setex' command
         expire a x -> -ERR value is not an integer or out of range
         expire a 9223372036854775807 -> -ERR invalid expire time in 'expire' command
@@ -314,7 +325,7 @@ fn flags_of_other_clients_end_with_their_value() {
     set(&seat);
     seat.run("incr a -> :2\nappend a 0 -> :2\nexpire a 7200 -> :1");
     assert_eq!(flags(&seat), 7);
-    seat.run("set a x keepttl -> +OK\nttl a -> :7200");
+    seat.run("set a x keepttl -> +OK\nttl a -> :~7200");
     assert_eq!(flags(&seat), 0);
     set(&seat);
     seat.run("set a x -> +OK\nttl a -> :-1");

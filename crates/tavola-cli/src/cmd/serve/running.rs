@@ -136,6 +136,25 @@ fn resp_rules_of(plan: &Plan, users: Option<Arc<Users>>) -> RespRules {
     }
 }
 
+/// The threads and limits. A command of Redis has at most `resp_bytes`.
+fn options_of(plan: &Plan, resp_bytes: usize) -> Options {
+    let input_bytes = plan.value_bytes.saturating_add(BESIDE_BYTES);
+    let mut options = Options::new()
+        .threads(plan.threads)
+        .max_connections(plan.max_connections)
+        .backlog(plan.backlog)
+        .spin(plan.spin)
+        .io(plan.io)
+        .input_bound(input_bytes.max(resp_bytes));
+    if plan.refuses {
+        options = options.refuse_with(TOO_MANY);
+    }
+    if let Some(timeout) = plan.idle_timeout {
+        options = options.idle_timeout(timeout);
+    }
+    options
+}
+
 /// A server that serves.
 struct Running<'a> {
     plan: &'a Plan,
@@ -186,20 +205,7 @@ impl<'a> Running<'a> {
             rules.shutdown = Some(Arc::new(end));
         }
         let resp_rules = resp_rules_of(plan, users.clone());
-        let input_bytes = plan.value_bytes.saturating_add(BESIDE_BYTES);
-        let mut options = Options::new()
-            .threads(plan.threads)
-            .max_connections(plan.max_connections)
-            .backlog(plan.backlog)
-            .spin(plan.spin)
-            .io(plan.io)
-            .input_bound(input_bytes.max(resp_rules.input_bytes()));
-        if plan.refuses {
-            options = options.refuse_with(TOO_MANY);
-        }
-        if let Some(timeout) = plan.idle_timeout {
-            options = options.idle_timeout(timeout);
-        }
+        let mut options = options_of(plan, resp_rules.input_bytes());
         let (mut ours, mut redis_sockets) = (Vec::new(), Vec::new());
         for socket in sockets {
             options = match &tls {

@@ -15,6 +15,13 @@ struct Keys<'a> {
     damaged: Option<&'static str>,
 }
 
+/// The bytes and the number of keys.
+#[derive(Clone, Copy)]
+struct KeysMark {
+    bytes: usize,
+    keys: usize,
+}
+
 /// Implements [`ServeTable::scan_keys`](crate::serving::ServeTable::scan_keys).
 pub(crate) fn scan_segment(
     core: &Core,
@@ -50,8 +57,7 @@ pub(crate) fn scan_segment(
 }
 
 impl<'a> ScanTarget<'a> for Keys<'a> {
-    /// The bytes and the number of keys.
-    type Mark = (usize, usize);
+    type Mark = KeysMark;
 
     fn lock(&self, shard: u32) -> Option<ShardLock<'a>> {
         self.core.writer().ok()?;
@@ -75,13 +81,16 @@ impl<'a> ScanTarget<'a> for Keys<'a> {
         Some(())
     }
 
-    fn mark(&self) -> (usize, usize) {
-        (self.bytes.len(), self.ends.len())
+    fn mark(&self) -> KeysMark {
+        KeysMark {
+            bytes: self.bytes.len(),
+            keys: self.ends.len(),
+        }
     }
 
-    fn cut_back(&mut self, (bytes, keys): (usize, usize)) {
-        self.bytes.truncate(bytes);
-        self.ends.truncate(keys);
+    fn cut_back(&mut self, mark: KeysMark) {
+        self.bytes.truncate(mark.bytes);
+        self.ends.truncate(mark.keys);
     }
 
     fn is_empty(&self) -> bool {
