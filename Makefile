@@ -42,7 +42,7 @@ test-damage: ## tables with flipped bits, five times as many as `make test`: FLI
 	@scripts/setup build
 	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --workspace --test processes damage
 
-test-clients: ## clients of memcached, in eight languages, against the server
+test-clients: ## clients of memcached and Redis, in eight languages, against the server
 	@scripts/setup clients
 	scripts/test-clients
 

@@ -16,6 +16,7 @@ pub mod ops;
 pub mod protocol;
 pub mod queues;
 pub mod region;
+pub mod resp;
 pub mod saved;
 mod template;
 mod watch;

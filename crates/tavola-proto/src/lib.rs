@@ -1,5 +1,6 @@
 //! The protocols of memcached in both directions, without input or output: a server reads requests
-//! and writes answers, a client writes requests and reads answers.
+//! and writes answers, a client writes requests and reads answers. The same for the protocol of
+//! Redis is in [`resp`].
 //!
 //! | protocol | a request begins with | client writes | server reads |
 //! |---|---|---|---|
@@ -105,6 +106,7 @@ mod refusal;
 
 pub mod binary;
 pub mod meta;
+pub mod resp;
 pub mod text;
 
 pub use answered::{Answer, AnswerDecoder, AnswerHead, AnswerStep};

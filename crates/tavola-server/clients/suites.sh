@@ -22,8 +22,8 @@ skip() {
 
 want() { command -v "$1" >/dev/null 2>&1 || skip "no $1"; }
 
-# choose SUITE: sets `suite`, its command, in which PLACE stands for where the server is, and
-# `knows`, what the client knows: unix, login. What is built or fetched goes to `$build`.
+# choose SUITE: sets `suite`, its command, in which PLACE stands for where the server is, `knows`,
+# what the client knows: unix, login, and `speaks` for a client of Redis. What is built or fetched goes to `$build`.
 choose() {
   local protocol=${1##*-}
   case $1 in
@@ -56,6 +56,7 @@ choose() {
     memjs) choose_memjs ;;
     gomemcache) choose_gomemcache ;;
     spymemcached-*) choose_spymemcached "$protocol" ;;
+    redis-*) choose_redis "${1#redis-}" ;;
     *)
       echo "no such suite: $1" >&2
       exit 2
@@ -63,6 +64,39 @@ choose() {
   esac
   # Without SASL there is no other way to say who it is.
   [ "$protocol" != text ] || knows=${knows/login/}
+}
+
+choose_redis() {
+  local python
+  # shellcheck disable=SC2034
+  speaks=redis
+  knows="unix login"
+  case $1 in
+    py)
+      python=$(python_with redis) || skip "no redis-py"
+      suite=("$python" -B "$clients/python/redis_suite.py" PLACE)
+      ;;
+    php)
+      want php
+      php -r 'exit(extension_loaded("redis") ? 0 : 1);' || skip "no redis in this PHP"
+      suite=(php "$clients/php/redis.php" PLACE)
+      ;;
+    rb)
+      want ruby
+      ruby -e "require 'redis'" 2>/dev/null || skip "no redis-rb"
+      suite=(ruby "$clients/ruby/redis.rb" PLACE)
+      ;;
+    cli-*)
+      want redis-cli
+      suite=("$clients/redis/cli.sh" PLACE "${1#cli-}")
+      ;;
+    differential)
+      want redis-server
+      want python3
+      suite=(python3 -B "$clients/redis/differential.py" PLACE)
+      knows=unix
+      ;;
+  esac
 }
 
 choose_python() {

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs one suite against every kind of server: try.sh SUITE TAVOLA FOLDER
 #
-#   memcached   which shows that what the suite expects is so
+#   memcached   which shows that what the suite expects is so; redis for clients of Redis
 #   cache       a table with a capacity, over TCP
 #   table       one without, over a Unix socket where the client can
 #   login       one that asks for a password, where the client knows SASL
-#   small       one that takes neither large values nor flush_all: the suite has to fail
+#   small       one that takes neither large values nor flush_all and FLUSHALL: the suite has to
+#               fail
 #
 # How each went goes to the file `results` in FOLDER as lines that begin with passed, failed or
 # skipped; the client's version to `version`.
@@ -17,6 +18,8 @@ results=$build/results
 clients=$(cd "$(dirname "$0")" && pwd)
 suite=()
 knows=
+# The protocol of the suite, and the server that it is of: memcached or redis.
+speaks=memcached
 server=
 place=
 trap '[ -z "$server" ] || kill "$server"' EXIT
@@ -49,6 +52,14 @@ start() {
       place=127.0.0.1:$(first_line "$told" | sed 's/.* //')
       return
       ;;
+    redis)
+      redis-server --port 0 --unixsocket "$build/redis.socket" --save "" --dir "$build" \
+        --pidfile "$told" --daemonize no >"$build/redis.out" &
+      server=$!
+      first_line "$told" >/dev/null
+      place=$build/redis.socket
+      return
+      ;;
     cache) options=(--capacity 64M) ;;
     table) ;;
     login)
@@ -57,11 +68,13 @@ start() {
       ;;
     small) options=(--largest-value 64K --no-flush) ;;
   esac
-  TAVOLA_DIR=$build "$tavola" serve "$1" --listen 127.0.0.1:0 --listen "unix:$build/$1.socket" \
+  local listen=--listen
+  [ "$speaks" = memcached ] || listen=--resp
+  TAVOLA_DIR=$build "$tavola" serve "$1" "$listen" 127.0.0.1:0 "$listen" "unix:$build/$1.socket" \
     "${options[@]}" >"$told" &
   server=$!
   # serving TABLE on ADDRESS, unix:PATH
-  place=$(first_line "$told" | sed 's/.* on //; s/,.*//')
+  place=$(first_line "$told" | sed 's/.* on //; s/,.*//; s/ (RESP)//')
   if [ "$1" = table ] && [[ $knows == *unix* ]]; then
     place=$build/$1.socket
   fi
@@ -100,12 +113,16 @@ try() {
 }
 
 choose "$1"
-for kind in memcached cache table login small; do
+for kind in "$speaks" cache table login small; do
   if [ "$kind" = login ] && [[ $knows != *login* ]]; then
     continue
   fi
   if [ "$kind" = memcached ] && ! command -v memcached >/dev/null; then
     echo "skipped: memcached: it is not here" >>"$results"
+    continue
+  fi
+  if [ "$kind" = redis ] && ! command -v redis-server >/dev/null; then
+    echo "skipped: redis: it is not here" >>"$results"
     continue
   fi
   start "$kind"

@@ -1,9 +1,9 @@
 //! A server: the sockets, and the protocols served through them.
 //!
-//! A [`Service`] answers requests; [`memcached::Memcached`] is one. The rest knows no protocol: it
-//! listens on TCP addresses and Unix sockets, spreads connections over threads, reads what arrives,
-//! hands it over as one batch, and sends the answers by one call, or the first of many a little
-//! earlier. It holds the limits that keep hostile clients cheap.
+//! A [`Service`] answers requests; [`memcached::Memcached`] and [`resp::Resp`] are services. The
+//! rest knows no protocol: it listens on TCP addresses and Unix sockets, spreads connections over
+//! threads, reads what arrives, hands it over as one batch, and sends the answers by one call, or
+//! the first of many a little earlier. It holds the limits that keep hostile clients cheap.
 //!
 //! ```
 //! use tavola_server::{Listen, Options, Output, Peer, Served, Service, Thread, Worker};
@@ -38,14 +38,16 @@
 //! |---|---|
 //! | `net` | sockets, threads, buffers, limits |
 //! | `memcached` | the protocols of memcached over a table |
+//! | `resp` | the protocol of Redis over a table |
 
 #![deny(unsafe_code)]
 
 pub mod memcached;
 mod net;
+pub mod resp;
 
 pub use net::{
     Address, Counters, Drained, Error, Gone, Inside, Io, Line, Listen, Meter, Next, Options,
-    Output, Peer, Result, Served, Server, Service, Setup, Thread, Tls, TlsFiles, Waker, Worker,
-    from_environment, raise_file_limit,
+    Output, Peer, Result, Served, Server, Service, Setup, Split, SplitSession, SplitWorker, Thread,
+    Tls, TlsFiles, Waker, Worker, from_environment, raise_file_limit,
 };

@@ -217,7 +217,7 @@ pub mod durable {
 pub mod serving {
     pub use crate::sys::clock::{coarse_s, coarse_unix_s};
     pub use crate::table::{ServeTable, verify_saved};
-    pub use crate::values::{Eviction, Marks, Serving};
+    pub use crate::values::{Eviction, ExpiryCondition, Marks, Serving};
 }
 
 // Their examples open tables by name; a test of `tavola-capi` runs them over a directory of its

@@ -3,6 +3,7 @@
 mod flags;
 mod handed;
 mod passwords;
+mod resp;
 pub mod seat;
 #[cfg(feature = "tls")]
 mod tls;

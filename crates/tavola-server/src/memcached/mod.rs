@@ -63,7 +63,8 @@ mod watch;
 mod work;
 
 pub use auth::{BadUsers, Users};
-pub use rules::Rules;
+pub(crate) use auth::{MOST_WRONG, PAUSE};
+pub use rules::{OnGuessing, Rules};
 pub use saves::Saves;
 pub use service::{Memcached, MemcachedWorker, Session};
 pub use tavola_proto::Protocol;

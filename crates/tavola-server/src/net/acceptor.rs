@@ -33,7 +33,7 @@ pub(crate) struct Acceptor {
     shared: Arc<Shared>,
     listeners: Arc<[OwnedFd]>,
     max_connections: usize,
-    refusal: Option<Vec<u8>>,
+    refusal: Refusal,
     /// Whether the listeners are in the epoll.
     listening: bool,
     /// Whether there are as many connections as there may be.
@@ -42,6 +42,24 @@ pub(crate) struct Acceptor {
     paused: Option<Instant>,
     /// The number of connections accepted, by which threads with equally few get them in turn.
     turn: usize,
+}
+
+/// The answers to connections above the limit.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// `None` if connections above the limit wait.
+    pub(crate) usual: Option<Vec<u8>>,
+    /// Those of listeners that have their own, by their numbers.
+    pub(crate) of_listeners: Vec<(usize, Vec<u8>)>,
+}
+
+impl Refusal {
+    /// Returns the answer of a listener.
+    fn at(&self, listener: usize) -> Option<&[u8]> {
+        let usual = self.usual.as_deref()?;
+        let own = self.of_listeners.iter().find(|(at, _)| *at == listener);
+        Some(own.map_or(usual, |(_, answer)| answer))
+    }
 }
 
 /// Why a row of accepts ended.
@@ -61,7 +79,7 @@ impl Acceptor {
         shared: Arc<Shared>,
         listeners: Arc<[OwnedFd]>,
         max_connections: usize,
-        refusal: Option<Vec<u8>>,
+        refusal: Refusal,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
         poll.add(shared.acceptor.eventfd(), WAKE_UP, EventFlags::IN)?;
@@ -164,7 +182,7 @@ impl Acceptor {
     fn accept_some(&mut self, number: usize) -> Stop {
         for _ in 0..ROW {
             let full = self.is_full();
-            if full && self.refusal.is_none() {
+            if full && self.refusal.usual.is_none() {
                 return Stop::Full;
             }
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -174,7 +192,7 @@ impl Acceptor {
                 Err(errno) if is_of_one_connection(errno) => continue,
                 Err(_) => return Stop::Short,
             };
-            match &self.refusal {
+            match self.refusal.at(number) {
                 Some(answer) if full => {
                     let is_plain = self.shared.setup.tls[number].is_none();
                     refuse(&socket, if is_plain { answer } else { &[] });

@@ -33,6 +33,7 @@
 //! | `acceptor` | the thread that accepts |
 //! | `thread` | the threads that serve; `thread/strategy`: when they read, send and wait |
 //! | `server` | the handle |
+//! | `split` | two services behind one set of threads |
 //! | `inside` | a service that the process itself uses, without sockets |
 
 mod acceptor;
@@ -50,6 +51,7 @@ mod ring;
 mod server;
 mod service;
 mod shared;
+mod split;
 mod stream;
 mod thread;
 mod tls;
@@ -63,5 +65,6 @@ pub use options::{Io, Options, Setup};
 pub use output::Output;
 pub use server::{Drained, Server};
 pub use service::{Gone, Next, Peer, Served, Service, Thread, Waker, Worker};
+pub use split::{Split, SplitSession, SplitWorker};
 pub(crate) use tls::OUTPUT_BYTES as TLS_OUTPUT_BYTES;
 pub use tls::{Tls, TlsFiles};

@@ -16,6 +16,8 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_connections: usize,
     pub(crate) refusal: Option<Vec<u8>>,
+    /// Answers of listeners that have their own, by their numbers.
+    pub(crate) refusals: Vec<(usize, Vec<u8>)>,
     pub(crate) backlog: u32,
     pub(crate) limits: Limits,
 }
@@ -62,9 +64,21 @@ pub(crate) struct Limits {
     pub(crate) spin: Duration,
     pub(crate) io: Io,
     pub(crate) output_bytes: usize,
+    /// The same of listeners that have their own, by their numbers.
+    pub(crate) output_bytes_of: Vec<(usize, usize)>,
     pub(crate) input_bytes: usize,
     /// The most bytes of memory that all connections may hold together.
     pub(crate) held_bytes: usize,
+}
+
+impl Limits {
+    /// Returns the waiting bytes of answers from which on nothing more is read from a client of a
+    /// listener.
+    pub(crate) fn output_bytes_at(&self, listener: usize) -> usize {
+        let all = self.output_bytes_of.iter();
+        let own = all.rev().find(|(at, _)| *at == listener);
+        own.map_or(self.output_bytes, |(_, bytes)| *bytes)
+    }
 }
 
 impl Setup {
@@ -89,6 +103,7 @@ impl Options {
             threads: 4,
             max_connections: 1024,
             refusal: None,
+            refusals: Vec::new(),
             backlog: 1024,
             limits: Limits {
                 idle_timeout: None,
@@ -96,6 +111,7 @@ impl Options {
                 spin: Duration::ZERO,
                 io: Io::Auto,
                 output_bytes: 256 * 1024,
+                output_bytes_of: Vec::new(),
                 input_bytes: (1 << 30) + 64 * 1024,
                 held_bytes: 2 << 30,
             },
@@ -149,6 +165,16 @@ impl Options {
         self
     }
 
+    /// Replaces the answer of [`Options::refuse_with`] for the listener that was added last.
+    ///
+    /// # Panics
+    /// If none was added.
+    pub fn refuse_there_with(mut self, answer: &[u8]) -> Self {
+        let last = self.listen.len().checked_sub(1).expect("a listener");
+        self.refusals.push((last, answer.to_vec()));
+        self
+    }
+
     /// Sets how many connections may wait in the kernel's queue of each listener; 1024 by default.
     pub fn backlog(mut self, connections: u32) -> Self {
         self.backlog = connections;
@@ -185,6 +211,17 @@ impl Options {
     /// client; 256 KiB by default. See [`crate::Output::is_full`].
     pub fn output_bound(mut self, bytes: usize) -> Self {
         self.limits.output_bytes = bytes.max(1);
+        self
+    }
+
+    /// Replaces the number of [`Options::output_bound`] for the listener that was added last: for
+    /// protocols whose clients send many requests before they read an answer.
+    ///
+    /// # Panics
+    /// If none was added.
+    pub fn output_bound_there(mut self, bytes: usize) -> Self {
+        let last = self.listen.len().checked_sub(1).expect("a listener");
+        self.limits.output_bytes_of.push((last, bytes.max(1)));
         self
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::net::acceptor::Acceptor;
+use crate::net::acceptor::{Acceptor, Refusal};
 use crate::net::counters::{Counters, Meter};
 use crate::net::error::{Error, Result};
 use crate::net::limits::raise_file_limit;
@@ -67,7 +67,10 @@ impl Server {
             Arc::clone(&shared),
             Arc::clone(&sockets),
             options.max_connections,
-            options.refusal,
+            Refusal {
+                usual: options.refusal,
+                of_listeners: options.refusals,
+            },
         );
         let acceptor = acceptor.map_err(Error::system(action))?;
         // From here on, an error drops the server, which ends the threads that run.

@@ -15,7 +15,7 @@ use crate::alloc::{Shown, Stamp, Tags, copy_with_field, expect_expiry};
 use crate::error::{Error, Result};
 use crate::index::locate::{Field, Why, change_field, publish_copy};
 use crate::layout::{FLAG_EXPIRY, MOST_MS};
-use crate::values::{Attributes, Expiry, MARKS, Marks};
+use crate::values::{Attributes, Expiry, ExpiryCondition, MARKS, Marks};
 use std::time::{Duration, SystemTime};
 
 /// Returns the error of a table of fixed lengths, which has no room for attributes.
@@ -158,13 +158,25 @@ impl Core {
         }
     }
 
-    /// Changes when a key expires, if it exists and the condition holds. Returns the attributes it
-    /// had. The caller counts the call.
+    /// Changes when a key expires, if it exists and the condition of the request holds. Returns the
+    /// attributes it had. The caller counts the call.
     pub(crate) fn touch(
         &self,
         request: &WriteRequest<'_>,
         expiry: Expiry,
     ) -> Result<Option<Shown>> {
+        let touched = self.touch_if(request, expiry, ExpiryCondition::Always)?;
+        Ok(touched.map(|touched| touched.had))
+    }
+
+    /// Changes when a key expires, if it exists and both conditions hold: that of the request, and
+    /// one on the time at which it expires. That time is compared and changed under one lock.
+    pub(crate) fn touch_if(
+        &self,
+        request: &WriteRequest<'_>,
+        expiry: Expiry,
+        condition: ExpiryCondition,
+    ) -> Result<Option<Touched>> {
         if self.region().fixed().is_some() {
             return Err(no_room());
         }
@@ -174,21 +186,49 @@ impl Core {
             let Some(found) = request.find(lock)? else {
                 return Ok(None);
             };
+            let item = found.item(lock)?;
+            let had = item.shown();
+            if !holds(condition, had.expiry_ms, expiry_ms) {
+                let is_changed = false;
+                return Ok(Some(Touched { had, is_changed }));
+            }
             if expiry_ms != 0 {
                 expect_expiry(lock);
             }
-            let item = found.item(lock)?;
-            let had = item.shown();
+            let is_changed = true;
+            let touched = Some(Touched { had, is_changed });
             if let Some(word) = item.expiry_word() {
                 change_field(lock, hash, &item, word, Field::Expiry(expiry_ms))?;
             } else if expiry_ms != 0 {
                 let hint = found.hint(lock)?;
                 let copy = copy_with_field(lock, &item, FLAG_EXPIRY, expiry_ms)?;
                 publish_copy(lock, hash, &found, copy, hint, Why::Field)?;
-                return Ok(Some(had));
+                return Ok(touched);
             }
             found.mark_accessed(lock);
-            Ok(Some(had))
+            Ok(touched)
         })
+    }
+}
+
+/// A key whose time to expire was to change.
+pub(crate) struct Touched {
+    /// The attributes that it had.
+    pub(crate) had: Shown,
+    /// Whether the condition held.
+    pub(crate) is_changed: bool,
+}
+
+/// Returns whether a key that expires at `had_ms` may expire at `new_ms` instead; 0: never.
+fn holds(condition: ExpiryCondition, had_ms: u64, new_ms: u64) -> bool {
+    // Never is later than any time.
+    let order = |ms: u64| ms.wrapping_sub(1);
+    match condition {
+        ExpiryCondition::Always => true,
+        ExpiryCondition::Never => had_ms == 0,
+        ExpiryCondition::Expires => had_ms != 0,
+        ExpiryCondition::Later => order(new_ms) > order(had_ms),
+        ExpiryCondition::Earlier => order(new_ms) < order(had_ms),
+        ExpiryCondition::ExpiresAndEarlier => had_ms != 0 && order(new_ms) < order(had_ms),
     }
 }

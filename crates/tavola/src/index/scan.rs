@@ -86,6 +86,26 @@ impl ScanPosition {
         self.shard
     }
 
+    /// Returns the position with this number, which is that of a segment.
+    pub(crate) fn at(number: u64) -> Self {
+        Self {
+            shard: (number >> 32) as u32,
+            prefix: number as u32,
+            pass: None,
+        }
+    }
+
+    /// Returns the number of a position between two segments.
+    pub(crate) fn number(&self) -> Option<u64> {
+        let is_between = self.pass.is_none();
+        is_between.then_some(u64::from(self.shard) << 32 | u64::from(self.prefix))
+    }
+
+    /// Returns whether all shards are behind the position.
+    pub(crate) fn is_end(&self, region: &Region) -> bool {
+        self.shard >= region.geometry().shards()
+    }
+
     /// Prepares for a pause of any length.
     pub(crate) fn rest(&mut self) {
         if let Some(pass) = &mut self.pass {

@@ -13,6 +13,9 @@ use chunk::{Chunk, Filling};
 
 mod chunk;
 mod part;
+mod segment;
+
+pub(super) use segment::scan_segment;
 
 /// A key, its value, and what it has beside that.
 type FullEntry<'a> = (&'a [u8], &'a [u8], Attributes);

@@ -34,6 +34,26 @@ impl Expiry {
     pub const PAST: Expiry = Expiry::At(SystemTime::UNIX_EPOCH);
 }
 
+/// The condition under which
+/// [`ServeTable::touch_if`](crate::serving::ServeTable::touch_if) changes the TTL of a key. A key
+/// without a TTL expires later than any other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExpiryCondition {
+    /// Always.
+    #[default]
+    Always,
+    /// If the key has no TTL.
+    Never,
+    /// If the key has a TTL.
+    Expires,
+    /// If the key expires earlier now, so that it would live longer.
+    Later,
+    /// If the key expires later now, so that it would live shorter.
+    Earlier,
+    /// If the key has a TTL, and expires later now.
+    ExpiresAndEarlier,
+}
+
 /// The TTL and flags of a key. `set`, `add`, `replace` and `swap` replace them; changes of the
 /// value (`update`, `append`, `incr`) keep them, and `touch` changes only the TTL.
 ///

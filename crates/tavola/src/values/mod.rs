@@ -15,7 +15,7 @@ mod stats;
 mod store;
 mod token;
 
-pub use attributes::{Attributes, Expiry};
+pub use attributes::{Attributes, Expiry, ExpiryCondition};
 pub use durability::Durability;
 pub use durable::{DurableStats, HomeFile, HomeFileKind, HomeReport, JournalEnd, Rebuilding};
 pub use entry::{Details, Entry};

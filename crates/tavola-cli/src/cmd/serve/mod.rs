@@ -1,4 +1,4 @@
-//! `tavola serve`: a table for clients of memcached.
+//! `tavola serve`: a table for clients of memcached and of Redis.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -51,16 +51,18 @@ Examples:
   tavola serve pages --capacity 1G --snapshot /var/cache/pages.saved --every 5m
   tavola serve sessions --listen unix:/run/user/1000/sessions.sock
   tavola serve sessions --listen 127.0.0.1:0      any free port, which it prints
+  tavola serve sessions --resp 127.0.0.1:6379     for Redis clients, no others
   tavola serve sessions --listen 0.0.0.0:11211 --users FILE --tls-cert FILE --tls-key FILE
 
 Memcached clients read and write the table with any of the three memcached protocols,
-while local processes use it directly. The table stays when the server ends, so a
+Redis clients with RESP2 or RESP3 (commands on strings), while local processes use it
+directly. The table stays when the server ends, so a
 restarted server has all keys. SIGTERM and SIGINT finish pending requests and end the
 server. SIGUSR1 restarts the program and hands the sockets over. SIGHUP reloads users and
 certificates. Sockets passed by systemd are served, too. 'tavola-memcached' is the same
 server with memcached's own flags.";
 
-/// Serve a table to memcached clients
+/// Serve a table to memcached and Redis clients
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -68,9 +70,13 @@ pub struct Args {
     #[arg(value_name = "TABLE")]
     name: OsString,
     /// An address to listen on: ADDRESS:PORT, notls:ADDRESS:PORT or unix:PATH; may be repeated
-    /// [default: 127.0.0.1:11211]
+    /// [default: 127.0.0.1:11211, without --resp]
     #[arg(long, value_name = "WHERE")]
     listen: Vec<String>,
+    /// An address to serve Redis clients on, in the same forms; may be repeated. A socket passed by
+    /// systemd serves them if its address is named here
+    #[arg(long, value_name = "WHERE")]
+    resp: Vec<String>,
     /// Create a missing table as a cache with this capacity
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     capacity: Option<u64>,
@@ -119,14 +125,14 @@ pub struct Args {
     /// Allow addresses that other machines can reach without TLS or authentication
     #[arg(long)]
     insecure: bool,
-    /// Accept one protocol only [default: detected from the first byte]
+    /// Accept one protocol of memcached only [default: detected from the first byte]
     #[arg(long, value_name = "PROTOCOL")]
     protocol: Option<Spoken>,
-    /// Disable flush_all, which removes all keys
+    /// Disable flush_all, FLUSHALL and FLUSHDB, which remove all keys
     #[arg(long)]
     no_flush: bool,
     /// Disable commands that list keys or prefixes (lru_crawler metadump, mgdump; stats cachedump,
-    /// detail)
+    /// detail; SCAN, KEYS)
     #[arg(long)]
     no_dumps: bool,
     /// Disable watch, which shows the commands of other clients
@@ -194,6 +200,10 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     for text in &args.listen {
         places.extend(place::read(text, place::PORT)?);
     }
+    let mut resp_places = Vec::new();
+    for text in &args.resp {
+        resp_places.extend(place::read(text, place::REDIS_PORT)?);
+    }
     running::run(&Plan {
         table: TablePlan {
             name: args.name,
@@ -206,6 +216,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
         snapshot: SnapshotPlan::of(args.snapshot, args.every),
         places,
         default_place: Place::loopback(place::PORT),
+        resp_places,
         socket_mode: args.socket_mode,
         threads: args.threads,
         max_connections: args.max_connections,

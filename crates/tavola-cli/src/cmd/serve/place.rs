@@ -8,6 +8,8 @@ use crate::error::CliError;
 
 /// The port of memcached.
 pub const PORT: u16 = 11211;
+/// The port of Redis.
+pub const REDIS_PORT: u16 = 6379;
 
 /// What memcached takes before an address and Tavola does not.
 const PREFIXES: [&str; 4] = ["proto[", "tag[", "btls:", "mtls:"];

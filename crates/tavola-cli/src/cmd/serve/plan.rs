@@ -28,6 +28,9 @@ pub struct Plan {
     /// over.
     pub places: Vec<Place>,
     pub default_place: Place,
+    /// The addresses at which clients of Redis are served. If there are any and no `places`, there
+    /// is no `default_place`.
+    pub resp_places: Vec<Place>,
     pub socket_mode: u32,
     pub threads: usize,
     pub max_connections: usize,

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use tavola::Table;
 use tavola_server::memcached::{Memcached, Rules, Users};
-use tavola_server::{Address, Options, Server, Tls};
+use tavola_server::resp::{self, Resp, RespRules};
+use tavola_server::{Address, Options, Server, Split, Tls};
 
 use super::guessing;
 use super::identity::{self, PidFile};
@@ -26,6 +27,10 @@ use crate::output;
 
 /// The answer to connections above the limit, as in memcached.
 const TOO_MANY: &[u8] = b"ERROR Too many open connections\r\n";
+/// The same, as in Redis.
+const TOO_MANY_RESP: &[u8] = b"-ERR max number of clients reached\r\n";
+/// The bytes of a request of memcached beside its value.
+const BESIDE_BYTES: usize = 2 << 20;
 
 /// Serves until a signal ends it.
 pub fn run(plan: &Plan) -> Result<ExitCode, CliError> {
@@ -119,6 +124,37 @@ fn rules_of(plan: &Plan) -> Rules {
     }
 }
 
+/// The same of clients of Redis.
+fn resp_rules_of(plan: &Plan, users: Option<Arc<Users>>) -> RespRules {
+    RespRules {
+        value_bytes: plan.value_bytes,
+        commands: plan.requests.unwrap_or(RespRules::default().commands),
+        users,
+        flush: plan.flush,
+        dumps: plan.dumps,
+        on_guessing: Some(Arc::new(guessing::warning(plan.voice))),
+    }
+}
+
+/// The threads and limits. A command of Redis has at most `resp_bytes`.
+fn options_of(plan: &Plan, resp_bytes: usize) -> Options {
+    let input_bytes = plan.value_bytes.saturating_add(BESIDE_BYTES);
+    let mut options = Options::new()
+        .threads(plan.threads)
+        .max_connections(plan.max_connections)
+        .backlog(plan.backlog)
+        .spin(plan.spin)
+        .io(plan.io)
+        .input_bound(input_bytes.max(resp_bytes));
+    if plan.refuses {
+        options = options.refuse_with(TOO_MANY);
+    }
+    if let Some(timeout) = plan.idle_timeout {
+        options = options.idle_timeout(timeout);
+    }
+    options
+}
+
 /// A server that serves.
 struct Running<'a> {
     plan: &'a Plan,
@@ -131,6 +167,8 @@ struct Running<'a> {
     saver: Option<Saver>,
     /// Of each listening socket, whether its file is ours.
     ours: Vec<bool>,
+    /// The numbers of the listening sockets for clients of Redis.
+    redis_sockets: Vec<usize>,
 }
 
 impl<'a> Running<'a> {
@@ -166,28 +204,25 @@ impl<'a> Running<'a> {
                 .map_err(failed("installing signal handlers"))?;
             rules.shutdown = Some(Arc::new(end));
         }
-        let mut options = Options::new()
-            .threads(plan.threads)
-            .max_connections(plan.max_connections)
-            .backlog(plan.backlog)
-            .spin(plan.spin)
-            .io(plan.io)
-            .input_bound(plan.value_bytes.saturating_add(2 << 20));
-        if plan.refuses {
-            options = options.refuse_with(TOO_MANY);
-        }
-        if let Some(timeout) = plan.idle_timeout {
-            options = options.idle_timeout(timeout);
-        }
-        let mut ours = Vec::new();
+        let resp_rules = resp_rules_of(plan, users.clone());
+        let mut options = options_of(plan, resp_rules.input_bytes());
+        let (mut ours, mut redis_sockets) = (Vec::new(), Vec::new());
         for socket in sockets {
             options = match &tls {
                 Some(tls) if socket.is_tls => options.listen_tls(socket.listen, tls),
                 _ => options.listen(socket.listen),
             };
+            if socket.is_resp {
+                redis_sockets.push(ours.len());
+                options = options
+                    .refuse_there_with(TOO_MANY_RESP)
+                    .output_bound_there(resp::OUTPUT_BYTES);
+            }
             ours.push(socket.is_ours);
         }
-        let service = Memcached::with_rules(Arc::clone(&table), rules);
+        let memcached = Memcached::with_rules(Arc::clone(&table), rules);
+        let redis = Resp::with_rules(Arc::clone(&table), resp_rules);
+        let service = Split::new(memcached, redis, &redis_sockets);
         let server = options.start(service).map_err(refused)?;
         Ok(Self {
             plan,
@@ -199,6 +234,7 @@ impl<'a> Running<'a> {
             server,
             saver,
             ours,
+            redis_sockets,
         })
     }
 
@@ -206,10 +242,17 @@ impl<'a> Running<'a> {
     fn announce(&self) {
         let meter = self.server.meter();
         let all = self.server.addresses().iter().zip(&meter.setup().tls);
-        let addresses = all.map(|(address, tls)| match address {
-            Address::Tcp(address) if tls.is_some() => format!("{address} (TLS)"),
-            Address::Tcp(address) => address.to_string(),
-            Address::Unix(path) => format!("unix:{}", path.display()),
+        let addresses = all.enumerate().map(|(number, (address, tls))| {
+            let address = match address {
+                Address::Tcp(address) => address.to_string(),
+                Address::Unix(path) => format!("unix:{}", path.display()),
+            };
+            match (self.redis_sockets.contains(&number), tls.is_some()) {
+                (false, false) => address,
+                (false, true) => format!("{address} (TLS)"),
+                (true, false) => format!("{address} (RESP)"),
+                (true, true) => format!("{address} (RESP with TLS)"),
+            }
         });
         let addresses: Vec<String> = addresses.collect();
         let name = output::printable(self.plan.table.name.as_bytes());

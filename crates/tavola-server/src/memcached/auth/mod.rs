@@ -25,9 +25,9 @@ pub use users::{BadUsers, Users};
 /// The mechanisms of SASL that are spoken.
 const MECHANISMS: &[u8] = b"PLAIN";
 /// The number of wrong passwords that end a connection.
-pub(super) const MOST_WRONG: u32 = 3;
+pub(crate) const MOST_WRONG: u32 = 3;
 /// How long the answer to the last of them is delayed, so that guessing takes its time.
-pub(super) const PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 /// The most bytes of an answer.
 const ANSWER_BYTES: usize = 64;
 

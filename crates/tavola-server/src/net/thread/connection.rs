@@ -39,6 +39,8 @@ pub(super) struct Connection<S> {
     pub(super) session: S,
     pub(super) input: Input,
     pub(super) output: Output,
+    /// The waiting bytes from which on the output is full, whichever buffer that is.
+    output_bytes: usize,
     pub(super) stage: Stage,
     pub(super) opening: Opening,
     pub(super) wants: Wants,
@@ -73,11 +75,19 @@ pub(super) struct Workspace<W> {
 }
 
 impl<S> Connection<S> {
-    pub(super) fn new(stream: Stream, session: S, limits: &Limits, now: Instant) -> Self {
+    pub(super) fn new(
+        stream: Stream,
+        session: S,
+        limits: &Limits,
+        listener: usize,
+        now: Instant,
+    ) -> Self {
+        let output_bytes = limits.output_bytes_at(listener);
         Self {
             session,
             input: Input::default(),
-            output: Output::new(limits.output_bytes),
+            output: Output::new(output_bytes),
+            output_bytes,
             stage: Stage::Open,
             opening: match stream.is_handshaking() {
                 true => Opening::Handshake {
@@ -147,6 +157,7 @@ impl<S> Connection<S> {
         }
         if self.output.is_empty() {
             std::mem::swap(&mut self.output, &mut space.output);
+            self.output.bind(self.output_bytes);
         }
         let served = self.read_and_serve(space, counters, turn);
         if turn.sending == Sending::InBatch && served.is_ok() && self.can_be_batched() {
@@ -257,7 +268,7 @@ impl<S> Connection<S> {
         space: &mut Workspace<W>,
         counters: &ThreadCounters,
     ) -> Result<(), Gone> {
-        let early = EARLY_BYTES.min(space.limits.output_bytes);
+        let early = EARLY_BYTES.min(self.output_bytes);
         let bound = self.output.bind(early);
         let served = self.serve(space);
         let was_full = self.output.is_full();
@@ -410,7 +421,7 @@ mod tests {
         let limits = Options::new().limits;
         let now = Instant::now();
         let stream = Stream::new(server, None).expect("a stream");
-        let mut connection = Connection::new(stream, (), &limits, now);
+        let mut connection = Connection::new(stream, (), &limits, 0, now);
         let sent = vec![b'x'; 16 * requests];
         assert_eq!(write(&client, &sent), Ok(sent.len()));
         let mut space = Workspace {

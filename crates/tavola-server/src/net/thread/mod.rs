@@ -279,7 +279,8 @@ impl<W: Worker> Loop<W> {
             self.counters().panics.add(1);
             return self.shared.leave(self.index);
         };
-        let connection = Connection::new(stream, session, &self.space.limits, self.space.now);
+        let Workspace { limits, now, .. } = &self.space;
+        let connection = Connection::new(stream, session, limits, arrival.listener, *now);
         if let Opening::Handshake { until } = connection.opening {
             self.check_deadlines_at(until);
         }

@@ -302,6 +302,7 @@ impl Flags {
             snapshot: SnapshotPlan::of(self.memory_file, self.every),
             places,
             default_place,
+            resp_places: Vec::new(),
             socket_mode: self.unix_mask,
             threads: self.threads,
             max_connections: self.conn_limit,
