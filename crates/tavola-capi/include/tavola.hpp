@@ -192,6 +192,18 @@ class table : public table_transactions {
     return detail::done(tavola_barrier_wait(get(), key.data(), key.size(), count,
                                           detail::milliseconds(timeout)));
   }
+  // Does the same, and returns how many of them have died; nothing if the time limit passes.
+  std::optional<std::uint32_t> barrier_meet(view key, std::uint32_t count,
+                                            std::chrono::milliseconds timeout = for_ever) {
+    std::uint32_t dead = 0;
+    const bool met = detail::done(tavola_barrier_meet(get(), key.data(), key.size(), count,
+                                                      detail::milliseconds(timeout), &dead));
+    return met ? std::optional(dead) : std::nullopt;
+  }
+  // Announces that this process will come: if it dies before, the others do not wait for it.
+  void barrier_join(view key) {
+    detail::check(tavola_barrier_join(get(), key.data(), key.size()));
+  }
 
  private:
   template <typename Open>

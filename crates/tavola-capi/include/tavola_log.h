@@ -8,6 +8,7 @@
 #ifndef TAVOLA_LOG_H
 #define TAVOLA_LOG_H
 
+#include <stdio.h>
 #include <tavola_table.h>
 
 #ifdef __cplusplus
@@ -36,6 +37,26 @@ enum tavola_level
 typedef enum tavola_level tavola_level;
 #else
 typedef int32_t tavola_level;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How a line is printed.
+enum tavola_log_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // Time, level, process, thread and text, see `tavola_line_print`.
+  TAVOLA_LOG_FULL = 0,
+  // `#0.003948 2 text`: the seconds since the first line that was written, the number of the
+  // thread (1 for the first that came), and the text.
+  TAVOLA_LOG_SHORT = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_log_form tavola_log_form;
+#else
+typedef int32_t tavola_log_form;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -70,6 +91,9 @@ typedef struct tavola_log tavola_log;
 
 // Writes the lines of a log out. For one thread at a time. It keeps the log open.
 typedef struct tavola_log_drain tavola_log_drain;
+
+// A thread of this process that writes the lines of a log out, see `tavola_log_drain_start`.
+typedef struct tavola_log_drain_thread tavola_log_drain_thread;
 
 // Reads the lines of a log, including those that were drained, and leaves them for others. For one
 // thread at a time. It keeps the log open.
@@ -156,6 +180,27 @@ typedef struct tavola_log_sink {
   // be NULL.
   int (*flush)(void *user);
 } tavola_log_sink;
+
+// Where a thread writes the lines of a log. Begin with `tavola_log_drain_options options =
+// TAVOLA_INIT(tavola_log_drain_options);`.
+typedef struct tavola_log_drain_options {
+  // `sizeof(tavola_log_drain_options)`.
+  size_t size;
+  // A file to append to, which is created if it does not exist; NULL: `fd`.
+  const char *path;
+  // Before a write that would make the file larger than this, it is renamed to PATH.1, PATH.1 to
+  // PATH.2 and so on, and a new file is begun. 0: never. Only with `path`.
+  uint64_t rotate_bytes;
+  // How many old files stay.
+  uint32_t keep;
+  // A descriptor that is open for writing and blocking, if `path` is NULL. The thread writes to
+  // a duplicate, so the caller may close it.
+  int fd;
+  // One of `tavola_log_form`.
+  int32_t form;
+  // Must be 0.
+  uint32_t reserved;
+} tavola_log_drain_options;
 
 // Called with a line, which is lent until it returns.
 typedef void (*tavola_each_line)(void *user, const struct tavola_line *line);
@@ -452,6 +497,92 @@ tavola_status tavola_log_drain_wait(struct tavola_log_drain *drain, uint64_t tim
 
 // Closes a drain. NULL has no effect.
 void tavola_log_drain_close(struct tavola_log_drain *drain);
+
+// Starts a thread that writes the lines of a log out, to a file or a descriptor, until
+// `tavola_log_drain_stop`. It keeps the log open. The library starts no thread unless it is asked
+// to.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// tavola_log_drain_thread *drain = NULL;
+// uint64_t lines = 0;
+// tavola_log_drain_options options = TAVOLA_INIT(tavola_log_drain_options);
+// options.path = "events.log";
+// options.rotate_bytes = 100 << 20;
+// options.keep = 5;
+// options.form = TAVOLA_LOG_SHORT;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_drain_start(log, &options, &drain);
+// tavola_log_line(log, TAVOLA_LEVEL_INFO, TAVOLA_STR("cart 3 is ready"));
+// if (tavola_log_drain_has_failed(drain)) {
+//   puts("the file cannot be written now; the lines are in the log");
+// }
+// tavola_log_drain_stop(drain, &lines);
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_ALREADY_DRAINED`; `TAVOLA_ERR_ARGUMENT`: neither a path nor a descriptor, or a
+// `rotate_bytes` without a path. `TAVOLA_ERR_IO`: the file cannot be opened, or the thread not
+// started. Otherwise as `tavola_log_drain_open`.
+//
+// # Concurrency
+// If the lines cannot be written, the thread tries again every 100 ms. A forked child has no
+// thread, and the lines that it writes are written out by its parent's.
+//
+// # Crash
+// As `tavola_log_drain_open`. If the process ends by `exit` or by returning from `main`, the
+// thread writes out all lines first, for at most 10 seconds. After `_exit` or a signal that kills,
+// they stay in the log for the next drain.
+tavola_status tavola_log_drain_start(const struct tavola_log *log,
+                                     const struct tavola_log_drain_options *options,
+                                     struct tavola_log_drain_thread **thread);
+
+// Returns whether the thread's last attempt to write lines has failed. They stay in the log, and
+// the thread tries again.
+bool tavola_log_drain_has_failed(const struct tavola_log_drain_thread *thread);
+
+// Writes out all lines and ends the thread. `lines`, which may be NULL, gets how many lines it has
+// written. NULL for `thread` has no effect. In a forked child it only forgets the thread.
+//
+// # Errors
+// `TAVOLA_ERR_SINK`: the last lines could not be written, and stay in the log;
+// `TAVOLA_ERR_ALREADY_DRAINED` in a forked child. The thread has ended in any case, and the
+// handle must not be used any more.
+tavola_status tavola_log_drain_stop(struct tavola_log_drain_thread *thread, uint64_t *lines);
+
+// Opens a stream of the C library whose lines go to a log, all with this level: for `fprintf`,
+// `fputs`, and libraries that write to a `FILE *`. A line is written when its end comes, or with
+// `fclose`. The stream keeps the log open; close it with `fclose`.
+//
+// # Examples
+// ```c
+// tavola_log *log = NULL;
+// FILE *stream = NULL;
+// tavola_log_open_in(table, "events", NULL, &log);
+// tavola_log_show_on_stderr(log, false);
+// if (tavola_log_file(log, TAVOLA_LEVEL_INFO, &stream) == TAVOLA_OK) {
+//   fprintf(stream, "cart %d", 3);
+//   fputs(" is ready\ncart 4 is not\n", stream);
+//   fclose(stream);
+// }
+// tavola_log_close(log);
+// ```
+//
+// # Errors
+// `TAVOLA_ERR_ARGUMENT`: an unknown level. `TAVOLA_ERR_IO`: the C library has no memory for a
+// stream. If a line cannot be written, the functions of the stream return an error, as they do if
+// a disk is full.
+//
+// # Concurrency
+// Threads may share the stream; the C library locks it for each call. A line that one thread puts
+// together by several calls may get mixed with another's, so give each thread a stream, or write a
+// line by one call.
+//
+// # Crash
+// Lines whose end was written are in the log. The beginning of a line is lost with its process.
+tavola_status tavola_log_file(const struct tavola_log *log, int32_t level, FILE **stream);
 
 // Opens a reader, which begins with the oldest line of the log. A read-only handle of the log is
 // enough.

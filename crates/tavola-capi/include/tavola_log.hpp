@@ -8,6 +8,7 @@
 #include <tavola.hpp>
 
 #include <cstdarg>
+#include <cstdio>
 #include <sstream>
 
 namespace tavola {
@@ -139,6 +140,13 @@ class log {
     va_end(args);
     detail::check(status);
   }
+  // Opens a stream of the C library whose lines go to the log; close it with `std::fclose`. It keeps
+  // the log open.
+  std::FILE* file(level level) const {
+    std::FILE* stream = nullptr;
+    detail::check(tavola_log_file(get(), static_cast<std::int32_t>(level), &stream));
+    return stream;
+  }
   // Lets `print`, `printf` and the macros of C skip lines above this level.
   void set_level(level level) {
     detail::check(tavola_log_set_level(get(), static_cast<std::int32_t>(level)));
@@ -227,6 +235,49 @@ class log_drain {
   }
 
   detail::handle<tavola_log_drain, tavola_log_drain_close> handle_;
+};
+
+// How a line is printed; see tavola_log_form.
+enum class log_form : std::int32_t { full = TAVOLA_LOG_FULL, brief = TAVOLA_LOG_SHORT };
+
+// A thread that writes the lines of a log out, to a file that it rotates or to a descriptor. It
+// keeps the log open. Its destructor writes all lines and ends the thread, as `stop` does.
+class log_drain_thread {
+ public:
+  // `rotate_bytes` and `keep`: see tavola_log_drain_options.
+  log_drain_thread(const log& of, const std::string& path, std::uint64_t rotate_bytes = 0,
+                   std::uint32_t keep = 5, log_form form = log_form::full) {
+    tavola_log_drain_options options = TAVOLA_INIT(tavola_log_drain_options);
+    options.path = path.c_str();
+    options.rotate_bytes = rotate_bytes;
+    options.keep = keep;
+    start(of, options, form);
+  }
+  // Writes to a duplicate of the descriptor.
+  log_drain_thread(const log& of, int fd, log_form form = log_form::full) {
+    tavola_log_drain_options options = TAVOLA_INIT(tavola_log_drain_options);
+    options.fd = fd;
+    start(of, options, form);
+  }
+  // Returns whether the last attempt to write lines has failed. They stay in the log.
+  bool has_failed() const { return tavola_log_drain_has_failed(handle_.get()); }
+  // Writes all lines, ends the thread, and returns how many lines it has written.
+  std::uint64_t stop() {
+    std::uint64_t lines = 0;
+    detail::check(tavola_log_drain_stop(handle_.release(), &lines));
+    return lines;
+  }
+
+ private:
+  static void end(tavola_log_drain_thread* thread) { tavola_log_drain_stop(thread, nullptr); }
+  void start(const log& of, tavola_log_drain_options& options, log_form form) {
+    options.form = static_cast<std::int32_t>(form);
+    tavola_log_drain_thread* made = nullptr;
+    detail::check(tavola_log_drain_start(of.get(), &options, &made));
+    handle_.reset(made);
+  }
+
+  detail::handle<tavola_log_drain_thread, end> handle_;
 };
 
 // Reads the lines of a log, and leaves them for others. It keeps the log open.

@@ -29,6 +29,9 @@ struct options {
   tavola_durable durable = TAVOLA_DURABLE_NONE;
   // The time of TAVOLA_DURABLE_WITHIN; zero: 50 ms.
   std::chrono::milliseconds sync = {};
+  // With whom a new table goes, and the process of TAVOLA_LIVES_WITH_PROCESS; 0: this process.
+  tavola_lives_with lives_with = TAVOLA_LIVES_WITH_NOBODY;
+  std::uint32_t owner_pid = 0;
 };
 
 namespace detail {
@@ -48,6 +51,8 @@ inline tavola_options to(const options& with) noexcept {
   given.any_owner = with.any_owner;
   given.durable = with.durable;
   given.sync_ms = static_cast<std::uint32_t>(milliseconds(with.sync));
+  given.lives_with = static_cast<std::int32_t>(with.lives_with);
+  given.owner_pid = with.owner_pid;
   return given;
 }
 }  // namespace detail

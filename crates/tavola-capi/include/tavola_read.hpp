@@ -97,15 +97,7 @@ class table_reads {
   // Calls `each(position, value)` for each key, in order. The value is an optional view.
   template <typename F>
   void get_many(const std::vector<view>& keys, F&& each) const {
-    const auto given = detail::all_bytes(keys);
-    using function = std::remove_reference_t<F>;
-    detail::guarded<function> guard(each);
-    auto tell = [](void* user, std::size_t at, const void* value, std::size_t len) {
-      std::optional<view> found;
-      if (value != nullptr) found.emplace(static_cast<const char*>(value), len);
-      static_cast<detail::guarded<function>*>(user)->run([&](function& f) { f(at, found); });
-    };
-    guard.check(tavola_get_many(get(), given.data(), given.size(), tell, &guard));
+    read_each(tavola_get_many, detail::all_bytes(keys), each);
   }
   // Calls `each(position, value, attributes)` for each key, in order.
   template <typename F>
@@ -146,6 +138,11 @@ class table_reads {
   std::optional<with_attributes> get_entry_by_uid(hint uid) const {
     return read_entry([&](auto... out) { return tavola_get_entry_by_uid(get(), uid, out...); });
   }
+  // Calls `each(position, value)` for each uid, in order. The value is an optional view.
+  template <typename F>
+  void get_many_by_uid(const std::vector<hint>& uids, F&& each) const {
+    read_each(tavola_get_many_by_uid, uids, each);
+  }
   std::optional<std::string> key_of_uid(hint uid) const {
     detail::text key;
     return key.take_if_done(tavola_key_of_uid(get(), uid, key.buffer()));
@@ -174,6 +171,17 @@ class table_reads {
     auto found = value.take_if_done(call(value.buffer(), &had, &token));
     if (!found) return std::nullopt;
     return with_attributes{std::move(*found), detail::from(had), token};
+  }
+
+  template <typename Get, typename Asked, typename F>
+  void read_each(Get call, const Asked& asked, F& each) const {
+    detail::guarded<F> guard(each);
+    auto tell = [](void* user, std::size_t at, const void* value, std::size_t len) {
+      std::optional<view> found;
+      if (value != nullptr) found.emplace(static_cast<const char*>(value), len);
+      static_cast<detail::guarded<F>*>(user)->run([&](F& f) { f(at, found); });
+    };
+    guard.check(call(get(), asked.data(), asked.size(), tell, &guard));
   }
 
   detail::handle<tavola_table, tavola_close> handle_;

@@ -260,6 +260,30 @@ typedef int32_t tavola_condition;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// With whom a table goes. After the end of its owner the name leads to nothing: the next process
+// that opens or lists the table removes it. Processes that have it open can use it until they
+// close it.
+enum tavola_lives_with
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The table stays until it is removed.
+  TAVOLA_LIVES_WITH_NOBODY = 0,
+  // It goes with a process, see `owner_pid`.
+  TAVOLA_LIVES_WITH_PROCESS = 1,
+  // It goes with the last process that has it open for writing. A forked child counts from its
+  // first write on.
+  TAVOLA_LIVES_WITH_LAST_USER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tavola_lives_with tavola_lives_with;
+#else
+typedef int32_t tavola_lives_with;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // An iterator over the keys of a table, for one thread at a time.
 typedef struct tavola_iter tavola_iter;
 
@@ -360,6 +384,11 @@ typedef struct tavola_options {
   int32_t durable;
   // The time of `TAVOLA_DURABLE_WITHIN`, in milliseconds; 0 means 50.
   uint32_t sync_ms;
+  // One of `tavola_lives_with`: with whom a new table goes. Not with `durable`. A table that
+  // exists keeps its own.
+  int32_t lives_with;
+  // The process of `TAVOLA_LIVES_WITH_PROCESS`, by its number; 0: this process.
+  uint32_t owner_pid;
 } tavola_options;
 
 // Bytes that are lent.
@@ -958,7 +987,8 @@ tavola_status tavola_store(const struct tavola_table *table,
 
 // Adds to a counter, and writes the sum to `now`, which may be NULL. A key that does not exist
 // counts as 0. After 2^64 - 1 the counter begins at 0 again. A counter reads as decimal text, and
-// decimal text can be counted on.
+// decimal text can be counted on. In a table of fixed lengths whose values have 8 bytes, each
+// value is a counter, a `uint64_t`.
 //
 // # Examples
 // ```c
@@ -977,7 +1007,8 @@ tavola_status tavola_store(const struct tavola_table *table,
 // ```
 //
 // # Errors
-// `TAVOLA_ERR_NOT_A_COUNTER`; otherwise as `tavola_set`.
+// `TAVOLA_ERR_NOT_A_COUNTER`; `TAVOLA_ERR_LENGTHS` in a table of fixed lengths whose values do not
+// have 8 bytes. Otherwise as `tavola_set`.
 //
 // # Crash
 // If the process is killed before the call returned, the number was added once or not at all.
@@ -999,7 +1030,8 @@ tavola_status tavola_decr(const struct tavola_table *table,
                           uint64_t *now);
 
 // Adds `by` to a signed number, and writes the sum to `now`, which may be NULL. A key that does
-// not exist counts as 0 and is created. The value is decimal text, such as `-3`.
+// not exist counts as 0 and is created. The value is decimal text, such as `-3`; in a table of
+// fixed lengths whose values have 8 bytes, it is an `int64_t`.
 //
 // # Examples
 // ```c
@@ -1732,6 +1764,7 @@ tavola_status tavola_replace_with(const struct tavola_table *table,
 // tavola_append_with(table, TAVOLA_STR("list"), TAVOLA_STR("b,"), NULL, &len);
 // tavola_append(table, TAVOLA_STR("list"), TAVOLA_STR("c,"));
 // tavola_prepend(table, TAVOLA_STR("list"), TAVOLA_STR("a,"));
+// tavola_prepend_with(table, TAVOLA_STR("stack"), TAVOLA_STR("top,"), NULL, &len);
 // ```
 //
 // # Errors
@@ -1751,6 +1784,20 @@ tavola_status tavola_prepend(const struct tavola_table *table,
                              size_t key_len,
                              const void *more,
                              size_t more_len);
+
+// Adds bytes before the value, and writes the new length to `now_len`, which may be NULL. A key
+// that does not exist is created with these attributes (NULL: those of `tavola_set`); a key that
+// exists keeps its own.
+//
+// # Errors
+// As `tavola_set_with`.
+tavola_status tavola_prepend_with(const struct tavola_table *table,
+                                  const void *key,
+                                  size_t key_len,
+                                  const void *more,
+                                  size_t more_len,
+                                  const struct tavola_attributes *attributes,
+                                  size_t *now_len);
 
 // Returns the token of every key that has this value, for a value that was not read by
 // `tavola_get_with_token`.
@@ -1981,13 +2028,18 @@ tavola_status tavola_get_and_touch(const struct tavola_table *table,
 // char bytes[64];
 // tavola_hint hint = 0;
 // tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
-// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+// tavola_attributes has = TAVOLA_INIT(tavola_attributes), hour = TAVOLA_INIT(tavola_attributes);
+// uint64_t now = 0;
+// hour.ttl_ms = 60 * 60 * 1000;
 // tavola_set_uid(table, TAVOLA_STR("user:alice"), TAVOLA_STR("1"), &hint);
 // tavola_uid_of(table, TAVOLA_STR("user:alice"), &hint);
 //
 // tavola_get_by_uid(table, hint, &text);
 // tavola_get_entry_by_uid(table, hint, &text, &has, NULL);
 // tavola_set_by_uid(table, hint, TAVOLA_STR("2"));
+// tavola_incr_by_uid(table, hint, 10, &now);
+// tavola_decr_by_uid(table, hint, 2, NULL);
+// tavola_touch_by_uid(table, hint, &hour);
 // tavola_key_of_uid(table, hint, &text);
 // tavola_remove_by_uid(table, hint);
 // ```
@@ -2056,6 +2108,43 @@ tavola_status tavola_set_by_uid(const struct tavola_table *table,
                                 tavola_hint hint,
                                 const void *value,
                                 size_t value_len);
+
+// Adds to the counter of the key with this uid, as `tavola_incr` does, and writes the sum to
+// `now`, which may be NULL.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: no key has this uid; none is created. Otherwise as `tavola_incr`.
+//
+// # Crash
+// As `tavola_incr`.
+tavola_status tavola_incr_by_uid(const struct tavola_table *table,
+                                 tavola_hint hint,
+                                 uint64_t by,
+                                 uint64_t *now);
+
+// Subtracts from the counter of the key with this uid, as `tavola_decr` does, and writes the
+// result to `now`, which may be NULL.
+//
+// # Errors
+// As `tavola_incr_by_uid`.
+//
+// # Crash
+// As `tavola_incr`.
+tavola_status tavola_decr_by_uid(const struct tavola_table *table,
+                                 tavola_hint hint,
+                                 uint64_t by,
+                                 uint64_t *now);
+
+// Changes when the key with this uid expires, as `tavola_touch` does.
+//
+// # Errors
+// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_touch`.
+//
+// # Crash
+// As `tavola_touch`.
+tavola_status tavola_touch_by_uid(const struct tavola_table *table,
+                                  tavola_hint hint,
+                                  const struct tavola_attributes *attributes);
 
 // Removes the key with this uid.
 //
@@ -2691,6 +2780,35 @@ tavola_status tavola_txn_add_number_with(struct tavola_txn *txn,
                                          const struct tavola_number_options *options,
                                          int64_t *now);
 
+// Reads the values of the keys with these uids: calls `each` once for each uid, in order, as
+// `tavola_get_many` does for each key. The cache misses of the uids overlap.
+//
+// # Examples
+// ```c
+// static void found(void *user, size_t index, const void *value, size_t len) {
+//   (void)user;
+//   if (value != NULL) {
+//     printf("uid %zu: %.*s\n", index, (int)len, (const char *)value);
+//   }
+// }
+//
+// tavola_hint hints[2];
+// tavola_set_uid(table, TAVOLA_STR("a"), TAVOLA_STR("one"), &hints[0]);
+// tavola_set_uid(table, TAVOLA_STR("b"), TAVOLA_STR("two"), &hints[1]);
+// tavola_get_many_by_uid(table, hints, 2, found, NULL);
+// ```
+//
+// # Errors
+// As `tavola_get`; `each` was called for the uids before the one that failed.
+//
+// # Concurrency
+// As `tavola_get_by_uid`; each value is read at its own moment.
+tavola_status tavola_get_many_by_uid(const struct tavola_table *table,
+                                     const tavola_hint *hints,
+                                     size_t count,
+                                     tavola_each_value each,
+                                     void *user);
+
 // Reads many keys as `tavola_get_many` does, with the attributes of each key.
 //
 // # Examples
@@ -3171,20 +3289,25 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
                                            struct tavola_buffer *value);
 
 // Waits until `count` processes or threads have called this with the same table and key; then all
-// calls return. The key counts the calls, so `count` callers may use it again. It lives forever,
+// calls return. The key counts the calls, so it can be used again at once. It lives forever,
 // whatever the `ttl_ms` of the table.
 //
 // # Examples
 // ```c
+// uint32_t dead = 0;
+// tavola_barrier_join(table, TAVOLA_STR("start"));
 // if (tavola_barrier_wait(table, TAVOLA_STR("start"), 1, 5000) == TAVOLA_TIMEOUT) {
 //   puts("the other processes did not come within 5 seconds");
+// }
+// if (tavola_barrier_meet(table, TAVOLA_STR("start"), 1, 5000, &dead) == TAVOLA_OK && dead != 0) {
+//   printf("%u of them have died\n", dead);
 // }
 // ```
 //
 // # Errors
 // `TAVOLA_TIMEOUT`: the others have not called within `timeout_ms`, and this call no longer
-// counts. `TAVOLA_ERR_ARGUMENT`: `count` is 0. Otherwise as `tavola_incr`; a table of fixed
-// lengths has no counters.
+// counts. `TAVOLA_ERR_ARGUMENT`: `count` is 0. `TAVOLA_ERR_NOT_A_COUNTER`: the key has a value of
+// another kind. Otherwise as `tavola_set`; not in a table of fixed lengths.
 //
 // # Concurrency
 // A caller that waits for more than 2 ms looks every 100 us: of four processes on two processors,
@@ -3192,12 +3315,39 @@ tavola_status tavola_get_or_compute_tagged(const struct tavola_table *table,
 // processor returns that much later.
 //
 // # Crash
-// A process that is killed while it waits still counts. Remove the key before you use it again.
+// A process that is killed while it waits has come. In later rounds, nobody waits for a process
+// that has died; nor in the first, if it had called `tavola_barrier_join`. The others find out
+// within some 10 ms. `tavola_barrier_meet` says how many have died.
 tavola_status tavola_barrier_wait(const struct tavola_table *table,
                                   const void *key,
                                   size_t key_len,
                                   uint32_t count,
                                   uint64_t timeout_ms);
+
+// Does the same as `tavola_barrier_wait`, and writes to `dead`, which may be NULL, how many of the
+// `count` have died: while they waited, or before they came.
+//
+// # Errors
+// As `tavola_barrier_wait`.
+//
+// # Crash
+// As `tavola_barrier_wait`.
+tavola_status tavola_barrier_meet(const struct tavola_table *table,
+                                  const void *key,
+                                  size_t key_len,
+                                  uint32_t count,
+                                  uint64_t timeout_ms,
+                                  uint32_t *dead);
+
+// Announces that this process will come to a barrier. If it is killed before it does, the others
+// do not wait for it. Each call announces one caller. It counts as long as one of all that are
+// announced or wait lives.
+//
+// # Errors
+// As `tavola_barrier_wait`.
+tavola_status tavola_barrier_join(const struct tavola_table *table,
+                                  const void *key,
+                                  size_t key_len);
 
 #ifdef __cplusplus
 }  // extern "C"

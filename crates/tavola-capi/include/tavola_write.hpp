@@ -37,6 +37,14 @@ class table_writes : public table_reads {
     return len;
   }
   bool prepend(view key, view more) { return write(tavola_prepend, key, more); }
+  // Adds bytes before the value, and returns the new length. A key that does not exist is created.
+  std::size_t prepend_with(view key, view more, const attributes& with = {}) {
+    std::size_t len = 0;
+    const auto given = detail::to(with);
+    detail::check(tavola_prepend_with(get(), key.data(), key.size(), more.data(), more.size(),
+                                      &given, &len));
+    return len;
+  }
   bool remove(view key) { return detail::done(tavola_remove(get(), key.data(), key.size())); }
   // Removes the keys that begin with `prefix`, and returns how many. It looks at every key.
   std::uint64_t remove_prefix(view prefix) {
@@ -249,6 +257,21 @@ class table_writes : public table_reads {
     using changing = detail::changing<F>;
     changing asked(change);
     return asked.guard.check(tavola_update_by_uid(get(), uid, changing::ask, &asked)) == TAVOLA_OK;
+  }
+  // Adds to the counter of the key with this uid, and returns the sum; nothing if there is no key.
+  std::optional<std::uint64_t> incr_by_uid(hint uid, std::uint64_t by = 1) {
+    std::uint64_t now = 0;
+    const bool found = detail::done(tavola_incr_by_uid(get(), uid, by, &now));
+    return found ? std::optional(now) : std::nullopt;
+  }
+  std::optional<std::uint64_t> decr_by_uid(hint uid, std::uint64_t by = 1) {
+    std::uint64_t now = 0;
+    const bool found = detail::done(tavola_decr_by_uid(get(), uid, by, &now));
+    return found ? std::optional(now) : std::nullopt;
+  }
+  bool touch_by_uid(hint uid, const attributes& with) {
+    const auto given = detail::to(with);
+    return detail::done(tavola_touch_by_uid(get(), uid, &given));
   }
   bool remove_by_uid(hint uid) { return detail::done(tavola_remove_by_uid(get(), uid)); }
 

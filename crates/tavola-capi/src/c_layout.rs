@@ -7,6 +7,7 @@ use crate::buffer::tavola_buffer;
 use crate::constant::writer::tavola_cdb_options;
 use crate::leases::{tavola_lease_options, tavola_leased};
 use crate::logs::drain::tavola_log_sink;
+use crate::logs::drain_thread::tavola_log_drain_options;
 use crate::logs::log::tavola_log_options;
 use crate::logs::stats::tavola_log_stats;
 use crate::logs::tavola_line;
@@ -77,6 +78,7 @@ fn assertions() -> Vec<(String, usize)> {
         tavola_options {
             size max_size mode shards fixed_key fixed_value uids background ttl_ms capacity
             versions core_dumps any_owner group_id durable sync_ms
+            lives_with owner_pid
         }
         tavola_tags { size count hints }
         tavola_store_options { size condition keep token attributes tags version }
@@ -118,6 +120,7 @@ fn assertions() -> Vec<(String, usize)> {
             any_owner
         }
         tavola_log_options { size bytes overload mode any_owner reserved }
+        tavola_log_drain_options { size path rotate_bytes keep fd form reserved }
         tavola_log_stats {
             size bytes used_bytes pieces pieces_in_hand lines awaiting dropped has_drain overload
         }

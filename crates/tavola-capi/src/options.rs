@@ -3,7 +3,7 @@
 use crate::given::{SizedStruct, given};
 use crate::status::Failure;
 use std::time::Duration;
-use tavola_core::{Durability, Options, Table};
+use tavola_core::{Durability, LivesWith, Options, Table};
 
 /// The meaning of a returned write for a power failure.
 #[repr(i32)]
@@ -18,6 +18,21 @@ pub enum tavola_durable {
     TAVOLA_DURABLE_WITHIN = 2,
     /// The change is on disk when the system has written it.
     TAVOLA_DURABLE_OS = 3,
+}
+
+/// With whom a table goes. After the end of its owner the name leads to nothing: the next process
+/// that opens or lists the table removes it. Processes that have it open can use it until they
+/// close it.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum tavola_lives_with {
+    /// The table stays until it is removed.
+    TAVOLA_LIVES_WITH_NOBODY = 0,
+    /// It goes with a process, see `owner_pid`.
+    TAVOLA_LIVES_WITH_PROCESS = 1,
+    /// It goes with the last process that has it open for writing. A forked child counts from its
+    /// first write on.
+    TAVOLA_LIVES_WITH_LAST_USER = 2,
 }
 
 /// Options of a table. A field that is 0 means the default. Begin with `tavola_options options =
@@ -76,10 +91,15 @@ pub struct tavola_options {
     pub durable: i32,
     /// The time of `TAVOLA_DURABLE_WITHIN`, in milliseconds; 0 means 50.
     pub sync_ms: u32,
+    /// One of `tavola_lives_with`: with whom a new table goes. Not with `durable`. A table that
+    /// exists keeps its own.
+    pub lives_with: i32,
+    /// The process of `TAVOLA_LIVES_WITH_PROCESS`, by its number; 0: this process.
+    pub owner_pid: u32,
 }
 
 // SAFETY: integers without padding (a `usize`, a `u64`, six `u32`, two `u64`, four `u32`, an `i32`,
-// a `u32`), the size first.
+// a `u32`, an `i32`, a `u32`), the size first.
 unsafe impl SizedStruct for tavola_options {}
 
 /// The options that a caller means; NULL: the defaults.
@@ -116,11 +136,38 @@ pub(crate) unsafe fn options_of(options: *const tavola_options) -> Result<Option
     if let Some(durability) = durability_of(&given)? {
         made = made.durable(durability);
     }
+    if let Some(owner) = owner_of(&given)? {
+        made = made.lives_with(owner);
+    }
     made = made
         .versions(given.versions != 0)
         .core_dumps(given.core_dumps != 0)
         .any_owner(given.any_owner != 0);
     Ok(made.uids(given.uids != 0).background(given.background != 0))
+}
+
+fn owner_of(given: &tavola_options) -> Result<Option<LivesWith>, Failure> {
+    use tavola_lives_with::*;
+    let is = |known: tavola_lives_with| known as i32 == given.lives_with;
+    let pid = match given.owner_pid {
+        0 => std::process::id(),
+        pid => pid,
+    };
+    if is(TAVOLA_LIVES_WITH_PROCESS) {
+        return Ok(Some(LivesWith::Process(pid)));
+    }
+    if given.owner_pid != 0 {
+        return Err(Failure::argument(
+            "an owner_pid needs lives_with = TAVOLA_LIVES_WITH_PROCESS",
+        ));
+    }
+    match is(TAVOLA_LIVES_WITH_NOBODY) {
+        true => Ok(None),
+        false if is(TAVOLA_LIVES_WITH_LAST_USER) => Ok(Some(LivesWith::LastUser)),
+        false => Err(Failure::argument(
+            "lives_with is not one of tavola_lives_with",
+        )),
+    }
 }
 
 /// The time of `TAVOLA_DURABLE_WITHIN`, if none is given.

@@ -34,7 +34,8 @@ impl Model {
         match op {
             Op::Get(_) | Op::Contains(_) | Op::GetMany(_) | Op::Ttl(_) => only(self.found(op)),
             Op::GetByUid(_) | Op::KeyOfUid(_) | Op::SetByUid(..) => self.by_uid(op),
-            Op::UpdateByUid(..) | Op::RemoveByUid(_) => self.by_uid(op),
+            Op::UpdateByUid(..) | Op::RemoveByUid(_) | Op::TouchByUid(..) => self.by_uid(op),
+            Op::IncrByUid(..) | Op::DecrByUid(..) => self.by_uid(op),
             Op::SetWith(..) | Op::AddWith(..) | Op::Touch(..) => self.with_attributes(op),
             Op::GetAndTouch(..) | Op::Persist(_) | Op::Mark(..) => self.with_attributes(op),
             Op::SetMarked(..) | Op::SetTagged(..) | Op::Invalidate(_) => self.with_attributes(op),
@@ -157,12 +158,16 @@ impl Model {
             return only(match op {
                 Op::GetByUid(_) => Answer::Value(None),
                 Op::KeyOfUid(_) => Answer::Key(None),
+                Op::IncrByUid(..) | Op::DecrByUid(..) => Answer::Count(None),
                 _ => Answer::Was(false),
             });
         };
         let effect = match op {
             Op::GetByUid(_) => return only(self.value(&key)),
             Op::KeyOfUid(_) => return only(Answer::Key(Some(key))),
+            Op::IncrByUid(_, by) => return self.number_changed(&key, u64::wrapping_add, *by),
+            Op::DecrByUid(_, by) => return self.number_changed(&key, u64::saturating_sub, *by),
+            Op::TouchByUid(_, life) => return self.touched(&key, *life),
             Op::SetByUid(_, value) => Some(Held::plain(value)),
             Op::UpdateByUid(_, value) => Some(self[&key].of(value)),
             _ => None,
@@ -205,20 +210,33 @@ impl Model {
             }
             _ => return only(Answer::Any),
         };
-        let text = |count: u64| count.to_string().into_bytes();
-        let Some(old) = self.get(&key[..]) else {
-            let held = initial.map(|count| put(key, Held::with(&text(count), life, flags)));
-            return (Answer::Count(initial), held.unwrap_or_default());
+        if self.contains_key(&key[..]) {
+            return self.number_changed(key, change, by);
+        }
+        let held = initial.map(|count| put(key, Held::with(&self.number(count), life, flags)));
+        (Answer::Count(initial), held.unwrap_or_default())
+    }
+
+    /// The number of a key that is there changes.
+    fn number_changed(&self, key: &[u8], change: Change, by: u64) -> Expected {
+        let old = &self[key];
+        let number = match (self.fixed, <[u8; 8]>::try_from(&old[..])) {
+            (Some(_), word) => word.ok().map(u64::from_ne_bytes),
+            (None, _) => number(old),
         };
-        match number(old) {
-            None => only(Answer::Refused(Refusal::NotACounter)),
-            Some(count) => {
-                let count = change(count, by);
-                (
-                    Answer::Count(Some(count)),
-                    put(key, Some(old.of(&text(count)))),
-                )
-            }
+        let Some(number) = number else {
+            return only(Answer::Refused(Refusal::NotACounter));
+        };
+        let number = change(number, by);
+        let held = old.of(&self.number(number));
+        (Answer::Count(Some(number)), put(key, Some(held)))
+    }
+
+    /// Returns the value that stands for a number.
+    fn number(&self, number: u64) -> Vec<u8> {
+        match self.fixed {
+            Some(_) => number.to_ne_bytes().to_vec(),
+            None => number.to_string().into_bytes(),
         }
     }
 

@@ -48,7 +48,7 @@ impl Fixed {
                 Some((Refusal::BadOption, Needs::Nothing))
             }
             Op::Touch(..) | Op::Persist(_) => Some((Refusal::BadOption, Needs::Nothing)),
-            Op::GetAndTouch(..) => Some((Refusal::BadOption, Needs::Key)),
+            Op::GetAndTouch(..) | Op::TouchByUid(..) => Some((Refusal::BadOption, Needs::Key)),
             Op::Set(key, value)
             | Op::SetWith(key, value, ..)
             | Op::AddWith(key, value, ..)
@@ -69,7 +69,8 @@ impl Fixed {
             Op::CompareAndSwap(key, value, _) => unless(self.fit(key, value), Needs::Key),
             // What is there is removed, whatever the value is.
             Op::Turn(key, value) => unless(self.fit(key, value), Needs::NoKey),
-            Op::Incr(..) | Op::Decr(..) => Some((lengths, Needs::Nothing)),
+            Op::Incr(key, _) | Op::Decr(key, _) => unless(self.fit(key, &[0; 8]), Needs::Nothing),
+            Op::IncrByUid(..) | Op::DecrByUid(..) => unless(self.value == 8, Needs::Key),
             Op::SetByUid(_, value) => unless(value.len() == self.value, Needs::Key),
             Op::SetUid(key, value) if !self.fit(key, value) => Some((lengths, Needs::Nothing)),
             Op::SetUid(..) if !self.uids => Some((Refusal::NoUids, Needs::Nothing)),

@@ -104,6 +104,12 @@ pub enum Op {
     SetByUid(Uid, Vec<u8>),
     /// Updates a key by its uid, to this value.
     UpdateByUid(Uid, Vec<u8>),
+    /// Adds to the counter of a key by its uid.
+    IncrByUid(Uid, u64),
+    /// Subtracts from the counter of a key by its uid.
+    DecrByUid(Uid, u64),
+    /// Changes when a key expires, by its uid.
+    TouchByUid(Uid, Life),
     /// Removes a key by its uid.
     RemoveByUid(Uid),
     /// Wins the lease of a key that is missing or stale, and ends it so.
@@ -156,6 +162,8 @@ impl Op {
         match self {
             Self::GetByUid(uid) | Self::KeyOfUid(uid) | Self::RemoveByUid(uid) => Some(uid),
             Self::SetByUid(uid, _) | Self::UpdateByUid(uid, _) => Some(uid),
+            Self::IncrByUid(uid, _) | Self::DecrByUid(uid, _) => Some(uid),
+            Self::TouchByUid(uid, _) => Some(uid),
             _ => None,
         }
     }

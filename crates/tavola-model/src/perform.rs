@@ -75,6 +75,7 @@ fn call(table: &Table, op: &Op) -> Result<Answer> {
         Op::SetCapacity(bytes) => done_by(table.set_capacity(*bytes)?),
         Op::SetUid(..) | Op::UidOf(_) | Op::GetByUid(_) | Op::KeyOfUid(_) => by_uid(table, op)?,
         Op::SetByUid(..) | Op::UpdateByUid(..) | Op::RemoveByUid(_) => by_uid(table, op)?,
+        Op::IncrByUid(..) | Op::DecrByUid(..) | Op::TouchByUid(..) => by_uid(table, op)?,
         _ => with_attributes(table, op)?,
     })
 }
@@ -140,16 +141,30 @@ fn by_uid(table: &Table, op: &Op) -> Result<Answer> {
     Ok(match op {
         Op::SetUid(key, value) => Answer::Uid(Some(table.set_uid(key, value)?)),
         Op::UidOf(key) => Answer::Uid(table.uid_of(key)?),
-        Op::GetByUid(_) => value(table.get_by_uid(hint)?),
+        Op::GetByUid(_) => value(get_by_uid(table, hint)?),
         Op::KeyOfUid(_) => Answer::Key(table.key_of_uid(hint)?.map(Bytes::from)),
         Op::SetByUid(_, value) => Answer::Was(table.set_by_uid(hint, value)?),
         Op::UpdateByUid(_, value) => {
             let updated = table.update_by_uid(hint, |_| Some(value.clone()))?;
             Answer::Was(updated == Updated::Stored(value.clone()))
         }
+        Op::IncrByUid(_, by) => Answer::Count(table.incr_by_uid(hint, *by)?),
+        Op::DecrByUid(_, by) => Answer::Count(table.decr_by_uid(hint, *by)?),
+        Op::TouchByUid(_, life) => Answer::Was(table.touch_by_uid(hint, life.expiry())?),
         Op::RemoveByUid(_) => Answer::Was(table.remove_by_uid(hint)?),
         other => unreachable!("{other:?} is done elsewhere"),
     })
+}
+
+/// Reads a value by uid, alone and among others, which must agree.
+fn get_by_uid(table: &Table, hint: Hint) -> Result<Option<Vec<u8>>> {
+    let alone = table.get_by_uid(hint)?;
+    let asked = [Hint::from(0), hint, Hint::from(u32::MAX), hint];
+    let mut values = vec![Some(Vec::new()); asked.len()];
+    table.get_many_by_uid(&asked, |at, value| values[at] = value.map(<[u8]>::to_vec))?;
+    let expected = [None, alone.clone(), None, alone.clone()];
+    assert_eq!(values, expected, "{hint:?} among others");
+    Ok(alone)
 }
 
 fn compare_and_swap(

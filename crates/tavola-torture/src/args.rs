@@ -12,9 +12,9 @@ tavola-torture: kills processes that use a table, and checks what is left
   --lanes N     processes that take kill points side by side (16 for each CPU)
   --seed N      of random choices (drawn from the clock)
   --only TEXT   only kill-point cases with this in their name; `soak`: only the soaks;
-                `log soak`, `cache soak`, `lease soak`, `durable soak`, `list soak`: only that
-                one, so long in all; `disk cuts`: the list soak on a file system that is cut
-                (root);
+                `log soak`, `lock soak`, `cache soak`, `lease soak`, `durable soak`, `list soak`:
+                only that one, so long in all; `disk cuts`: the list soak on a file system that
+                is cut (root);
                 `surroundings`: daemons, namespaces, files, or one by `surroundings NAME`
   --from TEXT   not the kill-point cases before the first with this in its name: continues a
                 run that was ended

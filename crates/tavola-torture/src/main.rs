@@ -10,6 +10,7 @@
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
 //! | `durable` | the same for durable tables, whose memory may be lost, and a soak of their own |
 //! | `leases` | a soak of leases: workers compute, wait, get failures |
+//! | `locks` | kill points of named locks and semaphores, and a soak of their own |
 //! | `lists` | a soak of transactions on a durable table, whose histories must have an order |
 //! | `saved` | saving a table to a file, and restoring it, at every store and system call |
 //! | `soak` | random operations, random kills and stops, histories checked |
@@ -38,6 +39,8 @@ mod image;
 mod leases;
 #[forbid(unsafe_code)]
 mod lists;
+#[forbid(unsafe_code)]
+mod locks;
 #[forbid(unsafe_code)]
 mod logs;
 mod makers;
@@ -113,6 +116,8 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         lists::soak(args, &board, &scratch, args.seconds * 1_000_000_000)?;
     } else if only == Some("disk cuts") {
         lists::soak_on_disk(args, &board, &scratch, args.seconds * 1_000_000_000)?;
+    } else if only == Some("lock soak") {
+        locks::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if only == Some("lease soak") {
         leases::soak(&board, &scratch, args.seed, args.seconds * 1_000_000_000)?;
     } else if let Some(name) = only.filter(|name| name.starts_with("surroundings")) {
@@ -121,12 +126,14 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
         points::run(&run)?;
         queues::points(args, &board, &scratch)?;
         logs::points(args, &board, &scratch)?;
+        locks::points(args, &board, &scratch)?;
         durable::points(args, &board, &scratch)?;
         saved::run(args, &board, &scratch)?;
     }
     if soaks_only || only.is_none() {
         queues::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         logs::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
+        locks::soak(&board, &scratch, args.seed, small_soak_ns(args))?;
         durable::soak(args, &board, &scratch, small_soak_ns(args))?;
         lists::soak(args, &board, &scratch, small_soak_ns(args))?;
         lists::soak_on_disk(args, &board, &scratch, small_soak_ns(args))?;
@@ -142,7 +149,7 @@ fn torture(args: &Args) -> Result<u64, Box<dyn Error>> {
     Ok(board.faults())
 }
 
-/// How long queues are soaked, and logs: a tenth of the time each.
+/// How long queues are soaked, and logs, and locks: a tenth of the time each.
 fn small_soak_ns(args: &Args) -> u64 {
     args.seconds * 100_000_000
 }

@@ -185,15 +185,15 @@ pub use recover::CheckReport;
 pub use sync::killpoint;
 pub use sys::notice::on_notice;
 pub use table::{
-    Area, Begin, Cursor, Hold, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level, LockGuard, Log,
-    LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Migrated, NamedLock,
-    NumberOptions, Options, Overload, Pending, Permit, Queue, QueueOptions, QueuePool, Savepoint,
-    Semaphore, ShardStats, Table, Transaction, View, Watch,
+    Area, Begin, Cursor, DrainThread, Hold, Iter, KeyWatch, Lease, LeaseOptions, Leased, Level,
+    LockGuard, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Migrated,
+    NamedLock, NumberOptions, Options, Overload, Pending, Permit, Queue, QueueOptions, QueuePool,
+    RotatingFile, Savepoint, Semaphore, ShardStats, Table, Transaction, View, Watch,
 };
 pub use values::{
     Attributes, CasOutcome, CasToken, ClassStats, Condition, Details, Durability, DurableStats,
-    Entry, Expiry, Latencies, LiveKeys, Maintained, Participant, Recent, Restored, Saved,
-    SavedFile, Stats, StoreOptions, Stored, Updated,
+    Entry, Expiry, Latencies, LiveKeys, LivesWith, Maintained, Participant, Recent, Restored,
+    Saved, SavedFile, Stats, StoreOptions, Stored, Updated,
 };
 
 #[cfg(feature = "serde")]

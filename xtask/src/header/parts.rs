@@ -64,7 +64,7 @@ pub(super) const PARTS: [Part; 6] = [
         name: "tavola_log.h",
         about: "Logs in shared memory.",
         sources: &["logs/"],
-        includes: &["tavola_table.h"],
+        includes: &["stdio.h", "tavola_table.h"],
         more: Some("tavola_log_printf.h"),
     },
     Part {

@@ -7,9 +7,10 @@ use crate::given::given;
 use crate::status::{Failure, tavola_status};
 use crate::table::tags::{tags_of, tavola_tags};
 use crate::table::tavola_table;
+use crate::table::uid::tavola_hint;
 use std::ffi::c_void;
 use std::ptr;
-use tavola_core::Attributes;
+use tavola_core::{Attributes, Hint};
 
 /// Called with the value of the key at this position, which is lent until it returns. `value` is
 /// NULL if the key does not exist.
@@ -56,6 +57,51 @@ pub unsafe extern "C" fn tavola_get_many(
         let lend = |key: &tavola_bytes| unsafe { key.get() };
         in_runs(keys, &[][..], lend, |first, keys| {
             table.inner.get_many(keys, |i, value| {
+                let value = value.map_or(tavola_bytes::EMPTY, tavola_bytes::of);
+                // SAFETY: the caller's function, called as its type says.
+                unsafe { each(user, first + i, value.data, value.len) };
+            })
+        })
+    })
+}
+
+/// Reads the values of the keys with these uids: calls `each` once for each uid, in order, as
+/// `tavola_get_many` does for each key. The cache misses of the uids overlap.
+///
+/// # Examples
+/// ```c
+/// static void found(void *user, size_t index, const void *value, size_t len) {
+///   (void)user;
+///   if (value != NULL) {
+///     printf("uid %zu: %.*s\n", index, (int)len, (const char *)value);
+///   }
+/// }
+///
+/// tavola_hint hints[2];
+/// tavola_set_uid(table, TAVOLA_STR("a"), TAVOLA_STR("one"), &hints[0]);
+/// tavola_set_uid(table, TAVOLA_STR("b"), TAVOLA_STR("two"), &hints[1]);
+/// tavola_get_many_by_uid(table, hints, 2, found, NULL);
+/// ```
+///
+/// # Errors
+/// As `tavola_get`; `each` was called for the uids before the one that failed.
+///
+/// # Concurrency
+/// As `tavola_get_by_uid`; each value is read at its own moment.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_get_many_by_uid(
+    table: *const tavola_table,
+    hints: *const tavola_hint,
+    count: usize,
+    each: tavola_each_value,
+    user: *mut c_void,
+) -> tavola_status {
+    entry(|| {
+        let (table, hints) = (given!(handle table), given!(items hints, count));
+        let each = each.ok_or_else(|| Failure::null("each"))?;
+        let hint = |hint: &tavola_hint| Ok(Hint::from_bits(*hint));
+        in_runs(hints, Hint::from(0), hint, |first, hints| {
+            table.inner.get_many_by_uid(hints, |i, value| {
                 let value = value.map_or(tavola_bytes::EMPTY, tavola_bytes::of);
                 // SAFETY: the caller's function, called as its type says.
                 unsafe { each(user, first + i, value.data, value.len) };

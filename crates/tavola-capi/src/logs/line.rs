@@ -76,7 +76,7 @@ fn number_of(level: Level) -> i32 {
 }
 
 #[inline]
-fn level_of(number: i32) -> Result<Level, Failure> {
+pub(super) fn level_of(number: i32) -> Result<Level, Failure> {
     let at = usize::try_from(number).unwrap_or(0).wrapping_sub(1);
     let level = Level::ALL.get(at).copied();
     level.ok_or_else(|| Failure::argument("the level is not one of tavola_level"))

@@ -9,6 +9,10 @@ mod line;
 
 pub(crate) mod drain;
 
+pub(crate) mod drain_thread;
+
+mod file;
+
 mod reader;
 
 pub use line::{tavola_each_line, tavola_line};

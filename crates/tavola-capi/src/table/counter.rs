@@ -58,7 +58,8 @@ unsafe fn count_from(
 
 /// Adds to a counter, and writes the sum to `now`, which may be NULL. A key that does not exist
 /// counts as 0. After 2^64 - 1 the counter begins at 0 again. A counter reads as decimal text, and
-/// decimal text can be counted on.
+/// decimal text can be counted on. In a table of fixed lengths whose values have 8 bytes, each
+/// value is a counter, a `uint64_t`.
 ///
 /// # Examples
 /// ```c
@@ -77,7 +78,8 @@ unsafe fn count_from(
 /// ```
 ///
 /// # Errors
-/// `TAVOLA_ERR_NOT_A_COUNTER`; otherwise as `tavola_set`.
+/// `TAVOLA_ERR_NOT_A_COUNTER`; `TAVOLA_ERR_LENGTHS` in a table of fixed lengths whose values do not
+/// have 8 bytes. Otherwise as `tavola_set`.
 ///
 /// # Crash
 /// If the process is killed before the call returned, the number was added once or not at all.

@@ -21,7 +21,7 @@ pub(crate) mod number;
 
 mod expiry;
 
-mod uid;
+pub(crate) mod uid;
 
 mod iter;
 

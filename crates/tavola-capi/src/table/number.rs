@@ -30,7 +30,8 @@ pub struct tavola_number_options {
 unsafe impl SizedStruct for tavola_number_options {}
 
 /// Adds `by` to a signed number, and writes the sum to `now`, which may be NULL. A key that does
-/// not exist counts as 0 and is created. The value is decimal text, such as `-3`.
+/// not exist counts as 0 and is created. The value is decimal text, such as `-3`; in a table of
+/// fixed lengths whose values have 8 bytes, it is an `int64_t`.
 ///
 /// # Examples
 /// ```c

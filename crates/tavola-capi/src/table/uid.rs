@@ -1,13 +1,13 @@
 //! Keys by number.
 
 use super::tavola_table;
-use crate::attributes::{EntryOut, tavola_attributes};
+use crate::attributes::{EntryOut, expiry_of, tavola_attributes};
 use crate::buffer::{tavola_buffer, with_scratch};
 use crate::entry::{Answer, OK, entry, found};
 use crate::given::given;
 use crate::status::tavola_status;
 use std::ffi::c_void;
-use tavola_core::{Hint, Table};
+use tavola_core::{Hint, Result, Table};
 
 /// A uid in the low 32 bits, and its generation in the high 32 bits. A key keeps its uid, which is
 /// never 0, as long as it lives. When the key is removed, another key may get the uid; the
@@ -22,13 +22,18 @@ pub type tavola_hint = u64;
 /// char bytes[64];
 /// tavola_hint hint = 0;
 /// tavola_buffer text = TAVOLA_BUFFER(bytes, sizeof bytes);
-/// tavola_attributes has = TAVOLA_INIT(tavola_attributes);
+/// tavola_attributes has = TAVOLA_INIT(tavola_attributes), hour = TAVOLA_INIT(tavola_attributes);
+/// uint64_t now = 0;
+/// hour.ttl_ms = 60 * 60 * 1000;
 /// tavola_set_uid(table, TAVOLA_STR("user:alice"), TAVOLA_STR("1"), &hint);
 /// tavola_uid_of(table, TAVOLA_STR("user:alice"), &hint);
 ///
 /// tavola_get_by_uid(table, hint, &text);
 /// tavola_get_entry_by_uid(table, hint, &text, &has, NULL);
 /// tavola_set_by_uid(table, hint, TAVOLA_STR("2"));
+/// tavola_incr_by_uid(table, hint, 10, &now);
+/// tavola_decr_by_uid(table, hint, 2, NULL);
+/// tavola_touch_by_uid(table, hint, &hour);
 /// tavola_key_of_uid(table, hint, &text);
 /// tavola_remove_by_uid(table, hint);
 /// ```
@@ -163,6 +168,92 @@ pub unsafe extern "C" fn tavola_set_by_uid(
     entry(|| {
         let (table, value) = (given!(handle table), given!(bytes value, value_len));
         found(table.inner.set_by_uid(Hint::from_bits(hint), value)?)
+    })
+}
+
+/// Adds to the counter of the key with this uid, as `tavola_incr` does, and writes the sum to
+/// `now`, which may be NULL.
+///
+/// # Errors
+/// `TAVOLA_NOT_FOUND`: no key has this uid; none is created. Otherwise as `tavola_incr`.
+///
+/// # Crash
+/// As `tavola_incr`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_incr_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    by: u64,
+    now: *mut u64,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        count(table, now, |table| {
+            table.incr_by_uid(Hint::from_bits(hint), by)
+        })
+    }
+}
+
+/// Subtracts from the counter of the key with this uid, as `tavola_decr` does, and writes the
+/// result to `now`, which may be NULL.
+///
+/// # Errors
+/// As `tavola_incr_by_uid`.
+///
+/// # Crash
+/// As `tavola_incr`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_decr_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    by: u64,
+    now: *mut u64,
+) -> tavola_status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        count(table, now, |table| {
+            table.decr_by_uid(Hint::from_bits(hint), by)
+        })
+    }
+}
+
+/// What [`tavola_incr_by_uid`] and [`tavola_decr_by_uid`] have in common.
+///
+/// # Safety
+/// CAPI-1 of `given.rs`.
+unsafe fn count(
+    table: *const tavola_table,
+    now: *mut u64,
+    count: impl FnOnce(&Table) -> Result<Option<u64>>,
+) -> tavola_status {
+    entry(|| {
+        let (table, now) = (given!(handle table), given!(maybe now));
+        let number = count(&table.inner)?;
+        if let Some(number) = number {
+            now.put(number);
+        }
+        found(number.is_some())
+    })
+}
+
+/// Changes when the key with this uid expires, as `tavola_touch` does.
+///
+/// # Errors
+/// `TAVOLA_NOT_FOUND`: there is none. Otherwise as `tavola_touch`.
+///
+/// # Crash
+/// As `tavola_touch`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_touch_by_uid(
+    table: *const tavola_table,
+    hint: tavola_hint,
+    attributes: *const tavola_attributes,
+) -> tavola_status {
+    entry(|| {
+        let table = given!(handle table);
+        // SAFETY: the caller's promise.
+        let expiry = unsafe { expiry_of(attributes) }?;
+        found(table.inner.touch_by_uid(Hint::from_bits(hint), expiry)?)
     })
 }
 

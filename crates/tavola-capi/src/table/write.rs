@@ -239,6 +239,7 @@ pub unsafe extern "C" fn tavola_replace_with(
 /// tavola_append_with(table, TAVOLA_STR("list"), TAVOLA_STR("b,"), NULL, &len);
 /// tavola_append(table, TAVOLA_STR("list"), TAVOLA_STR("c,"));
 /// tavola_prepend(table, TAVOLA_STR("list"), TAVOLA_STR("a,"));
+/// tavola_prepend_with(table, TAVOLA_STR("stack"), TAVOLA_STR("top,"), NULL, &len);
 /// ```
 ///
 /// # Errors
@@ -299,6 +300,32 @@ pub unsafe extern "C" fn tavola_prepend(
     let (key, more) = (RawBytes::new(key, key_len), RawBytes::new(more, more_len));
     // SAFETY: the caller's promise.
     unsafe { write(table, key, more, prepend) }
+}
+
+/// Adds bytes before the value, and writes the new length to `now_len`, which may be NULL. A key
+/// that does not exist is created with these attributes (NULL: those of `tavola_set`); a key that
+/// exists keeps its own.
+///
+/// # Errors
+/// As `tavola_set_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_prepend_with(
+    table: *const tavola_table,
+    key: *const c_void,
+    key_len: usize,
+    more: *const c_void,
+    more_len: usize,
+    attributes: *const tavola_attributes,
+    now_len: *mut usize,
+) -> tavola_status {
+    let prepend = |table: &Table, key: &[u8], more: &[u8], attributes| {
+        let now_len = given!(maybe now_len);
+        now_len.put(table.prepend_with(key, more, attributes)?);
+        OK
+    };
+    let (key, more) = (RawBytes::new(key, key_len), RawBytes::new(more, more_len));
+    // SAFETY: the caller's promise.
+    unsafe { write_with(table, key, more, attributes, prepend) }
 }
 
 /// Removes a key.

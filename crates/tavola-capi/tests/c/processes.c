@@ -77,6 +77,48 @@ static void a_race_without_others(tavola_table *table) {
   CHECK(has(table, "alone", "0"));
   CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "alone", 5, 1, 0));
   CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_barrier_wait(table, "alone", 5, 0, 0));
+  CHECK_IS(TAVOLA_OK, set(table, "text", "no race"));
+  CHECK_IS(TAVOLA_ERR_NOT_A_COUNTER, tavola_barrier_wait(table, "text", 4, 2, 0));
+  CHECK_IS(TAVOLA_ERR_NOT_A_COUNTER, tavola_barrier_join(table, "text", 4));
+}
+
+// One of three is killed: while it waits, or after it has said that it will come.
+static void a_race_with_a_dead_one(tavola_table *table, bool comes) {
+  uint32_t dead = 7;
+  int status = 0, ends[2];
+  char said = 0;
+  CHECK(pipe(ends) == 0);
+  CHECK_IS(TAVOLA_OK, tavola_barrier_join(table, "deadly", 6));
+  pid_t victim = fork();
+  CHECK(victim >= 0);
+  if (victim == 0) {
+    // From now on its death is noticed.
+    CHECK_IS(TAVOLA_OK, tavola_barrier_join(table, "deadly", 6));
+    CHECK(write(ends[1], "j", 1) == 1);
+    if (comes) {
+      tavola_barrier_wait(table, "deadly", 6, 3, 60000);
+    }
+    pause();
+  }
+  CHECK(read(ends[0], &said, 1) == 1);
+  pid_t other = fork();
+  CHECK(other >= 0);
+  if (other == 0) {
+    CHECK_IS(TAVOLA_OK, tavola_barrier_meet(table, "deadly", 6, 3, 60000, &dead));
+    CHECK(dead == 1);
+    CHECK_IS(TAVOLA_OK, tavola_barrier_meet(table, "deadly", 6, 3, 60000, &dead));
+    exit(dead == 1 ? 0 : 1);
+  }
+  if (comes) {
+    usleep(20 * 1000);
+  }
+  CHECK(kill(victim, SIGKILL) == 0 && waitpid(victim, &status, 0) == victim);
+  CHECK_IS(TAVOLA_OK, tavola_barrier_meet(table, "deadly", 6, 3, 60000, &dead));
+  CHECK(dead == 1);
+  CHECK_IS(TAVOLA_OK, tavola_barrier_wait(table, "deadly", 6, 3, 60000));
+  CHECK(waitpid(other, &status, 0) == other && status == 0);
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "deadly", 6));
+  CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
 }
 
 // Removes the key of a race that somebody waits for, as often as there is one. It does not outlive
@@ -84,7 +126,7 @@ static void a_race_without_others(tavola_table *table) {
 static void remove_until_killed(tavola_table *table) {
   CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
   for (;;) {
-    if (has(table, "gone", "1")) {
+    if (!has(table, "gone", NULL) && !has(table, "gone", "0")) {
       CHECK_IS(TAVOLA_OK, tavola_remove(table, "gone", 4));
     }
     usleep(1000);
@@ -135,6 +177,8 @@ int main(void) {
   a_race_longer_than_keys_live();
   table = a_table("processes");
   a_race_without_others(table);
+  a_race_with_a_dead_one(table, false);
+  a_race_with_a_dead_one(table, true);
   CHECK_IS(TAVOLA_OK, tavola_pool_create_in(table, "pool", &options, &pool));
   for (int i = 0; i < CHILDREN; i++) {
     children[i] = fork();

@@ -86,6 +86,11 @@ static void ranges(tavola_table *table) {
            tavola_append_with(table, TAVOLA_STR("song"), TAVOLA_STR(" mi"), NULL, NULL));
   CHECK_IS(TAVOLA_OK, tavola_value_len(table, TAVOLA_STR("song"), &len));
   CHECK(len == 8);
+  CHECK_IS(TAVOLA_OK,
+           tavola_prepend_with(table, TAVOLA_STR("coda"), TAVOLA_STR("fa"), NULL, NULL));
+  CHECK_IS(TAVOLA_OK,
+           tavola_prepend_with(table, TAVOLA_STR("coda"), TAVOLA_STR("mi "), NULL, &len));
+  CHECK(len == 5 && has(table, "coda", "mi fa"));
   CHECK_IS(TAVOLA_OK, tavola_get_range(table, TAVOLA_STR("song"), 3, 2, &part));
   CHECK(part.len == 2 && memcmp(bytes, "re", 2) == 0);
   CHECK_IS(TAVOLA_OK, tavola_get_range(table, TAVOLA_STR("song"), 6, SIZE_MAX, &part));

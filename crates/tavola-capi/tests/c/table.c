@@ -351,6 +351,33 @@ static void refreshes(void) {
   tavola_close(table);
 }
 
+// A table goes with its owner; other processes find it missing then.
+static void owners(void) {
+  tavola_options options = TAVOLA_INIT(tavola_options);
+  tavola_table *table = NULL, *other = NULL;
+  options.max_size = 1 << 20;
+  options.lives_with = 3;
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_create("owned", &options, &table));
+  options.lives_with = TAVOLA_LIVES_WITH_LAST_USER;
+  options.owner_pid = 1;
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_create("owned", &options, &table));
+  options.owner_pid = 0;
+  CHECK_IS(TAVOLA_OK, tavola_create("owned", &options, &table));
+  CHECK_IS(TAVOLA_OK, tavola_open_existing("owned", NULL, &other));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_set(other, "key", 3, "value", 5));
+  tavola_close(other);
+  CHECK_IS(TAVOLA_ERR_NO_TABLE, tavola_open_existing("owned", NULL, &table));
+  options.lives_with = TAVOLA_LIVES_WITH_PROCESS;
+  CHECK_IS(TAVOLA_OK, tavola_create("owned", &options, &table));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_open_existing("owned", NULL, &table));
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("owned"));
+  options.owner_pid = INT32_MAX;
+  CHECK_IS(TAVOLA_ERR_BAD_OPTION, tavola_create("owned", &options, &table));
+}
+
 int main(void) {
   tavola_table *table = a_table("main");
   reads_and_writes(table);
@@ -369,5 +396,6 @@ int main(void) {
   a_walk_keeps_its_table();
   tavola_close(table);
   CHECK_IS(TAVOLA_OK, tavola_names_remove("main"));
+  owners();
   return 0;
 }

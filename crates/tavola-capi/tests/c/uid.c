@@ -137,6 +137,49 @@ static void updates(void) {
   CHECK_IS(TAVOLA_OK, tavola_names_remove("updates"));
 }
 
+static void each_value(void *user, size_t index, const void *value, size_t len) {
+  size_t *next = user;
+  CHECK(index == (*next)++);
+  CHECK(index == 1 ? value == NULL : len == 2 && memcmp(value, "42", 2) == 0);
+}
+
+static void counters(void) {
+  tavola_table *table = a_table("counters");
+  tavola_attributes hour = TAVOLA_INIT(tavola_attributes);
+  tavola_hint hits = 0, gone = 0;
+  uint64_t now = 7;
+  int64_t ttl = 0;
+  size_t next = 0;
+  hour.ttl_ms = 3600 * 1000;
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "gone", 4, "1", 1, &gone));
+  CHECK_IS(TAVOLA_OK, tavola_remove(table, "gone", 4));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_incr_by_uid(table, gone, 1, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_decr_by_uid(table, gone, 1, &now));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_touch_by_uid(table, gone, &hour));
+  CHECK(now == 7);
+  CHECK_IS(TAVOLA_OK, tavola_set_uid(table, "hits", 4, "50", 2, &hits));
+  CHECK_IS(TAVOLA_OK, tavola_incr_by_uid(table, hits, 2, &now));
+  CHECK(now == 52);
+  CHECK_IS(TAVOLA_OK, tavola_decr_by_uid(table, (uint32_t)hits, 10, NULL));
+  CHECK(has(table, "hits", "42"));
+  CHECK_IS(TAVOLA_OK, tavola_touch_by_uid(table, hits, &hour));
+  CHECK_IS(TAVOLA_OK, tavola_ttl(table, "hits", 4, &ttl));
+  CHECK(ttl > 0 && ttl <= hour.ttl_ms);
+  hour.flags = 1;
+  CHECK_IS(TAVOLA_ERR_ARGUMENT, tavola_touch_by_uid(table, hits, &hour));
+  const tavola_hint hints[] = {hits, gone, hits};
+  CHECK_IS(TAVOLA_OK, tavola_get_many_by_uid(table, hints, 3, each_value, &next));
+  CHECK(next == 3);
+  CHECK_IS(TAVOLA_OK, tavola_get_many_by_uid(table, NULL, 0, each_value, &next));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_get_many_by_uid(table, NULL, 1, each_value, &next));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_get_many_by_uid(table, hints, 1, NULL, NULL));
+  CHECK_IS(TAVOLA_OK, set(table, "hits", "many"));
+  CHECK_IS(TAVOLA_ERR_NOT_A_COUNTER, tavola_incr_by_uid(table, hits, 1, &now));
+  check_clean(table);
+  tavola_close(table);
+  CHECK_IS(TAVOLA_OK, tavola_names_remove("counters"));
+}
+
 static void fixed(bool with_uids) {
   tavola_options options = TAVOLA_INIT(tavola_options);
   tavola_stats stats = TAVOLA_INIT(tavola_stats);
@@ -152,7 +195,14 @@ static void fixed(bool with_uids) {
   CHECK_IS(TAVOLA_OK, tavola_set(table, &key, 8, &value, 8));
   CHECK_IS(TAVOLA_OK, tavola_get(table, &key, 8, &buffer));
   CHECK(read == 2);
+  CHECK_IS(TAVOLA_OK, tavola_incr(table, &key, 8, 40, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_get(table, &key, 8, &buffer));
+  CHECK(read == 42);
+  CHECK_IS(TAVOLA_OK, tavola_add_number(table, &key, 8, -43, NULL));
+  CHECK_IS(TAVOLA_OK, tavola_get(table, &key, 8, &buffer));
+  CHECK((int64_t)read == -1);
   CHECK_IS(TAVOLA_ERR_LENGTHS, tavola_set(table, "short", 5, &value, 8));
+  CHECK_IS(TAVOLA_ERR_LENGTHS, tavola_incr(table, "short", 5, 1, NULL));
   CHECK_IS(with_uids ? TAVOLA_OK : TAVOLA_ERR_NO_UIDS, tavola_uid_of(table, &key, 8, &hint));
   CHECK_IS(TAVOLA_OK, tavola_get_stats(table, &stats));
   CHECK(stats.fixed_key == 8 && stats.fixed_value == 8 && stats.uids == with_uids);
@@ -165,6 +215,7 @@ int main(void) {
   uids();
   entries();
   updates();
+  counters();
   fixed(false);
   fixed(true);
   return 0;

@@ -104,6 +104,23 @@ static void levels(tavola::log& log) {
   CHECK(was_thrown);
 }
 
+static void by_a_thread(const tavola::log& log) {
+  {
+    tavola::log_drain_thread drain(log, "out", 0, 0, tavola::log_form::brief);
+    CHECK(thrown_by([&] { tavola::log_drain_thread(log, 1); }) == TAVOLA_ERR_ALREADY_DRAINED);
+    std::FILE* stream = log.file(level::warn);
+    CHECK(std::fputs("one\ntwo\n", stream) >= 0 && std::fclose(stream) == 0);
+    CHECK(!drain.has_failed() && drain.stop() == 2);
+  }
+  tavola::log_drain_thread(log, "out");
+  char text[64] = "";
+  std::FILE* out = std::fopen("out", "r");
+  CHECK(out != nullptr && std::fread(text, 1, sizeof text - 1, out) > 0);
+  CHECK(std::fclose(out) == 0 && std::remove("out") == 0);
+  CHECK(std::string_view(text).substr(0, 16) == "#0.000000 1 one\n");
+  CHECK(!log.has_drain());
+}
+
 int main() {
   tavola::log_options options;
   options.bytes = 200 << 10;
@@ -113,6 +130,7 @@ int main() {
   CHECK(log.bytes() == 208 << 10 && log.overload() == tavola::overload::drop_newest);
   drains(log);
   CHECK(!log.has_drain() && log.dropped() == 0);
+  by_a_thread(log);
   levels(log);
   CHECK(tavola::log::open("events").path() == log.path());
   CHECK(tavola::log::open_existing("events").bytes() == log.bytes());

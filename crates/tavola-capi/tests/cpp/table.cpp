@@ -135,6 +135,18 @@ static void the_rest(tavola::table& table) {
   CHECK(table.path().rfind(tavola::names::directory(), 0) == 0);
   CHECK(table.barrier_wait("start", 1) && table.pools().empty());
   CHECK(!table.barrier_wait("alone", 2, std::chrono::milliseconds(2)));
+  table.barrier_join("start");
+  CHECK(table.barrier_meet("start", 1) == 0u);
+  CHECK(!table.barrier_meet("alone", 2, std::chrono::milliseconds(2)));
+  tavola::options ours;
+  ours.max_size = 1 << 20;
+  ours.lives_with = TAVOLA_LIVES_WITH_LAST_USER;
+  tavola::table::create("ours", ours).set("key", "value");
+  CHECK(thrown_by([] { tavola::table::open_existing("ours"); }) == TAVOLA_ERR_NO_TABLE);
+  ours.lives_with = TAVOLA_LIVES_WITH_PROCESS;
+  tavola::table::create("ours", ours).set("key", "value");
+  CHECK(tavola::table::open_existing("ours").get("key") == "value");
+  tavola::names::remove("ours");
   table.maintain(0);
   CHECK(!table.refresh());
   table.reclaim();

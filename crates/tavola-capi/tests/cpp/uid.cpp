@@ -2,6 +2,10 @@
 
 #include "check.hpp"
 
+#include <chrono>
+
+using namespace std::chrono_literals;
+
 int main() {
   auto table = a_table("uids");
   CHECK(!table.uid_of("alice"));
@@ -33,6 +37,17 @@ int main() {
   CHECK(table.remove_by_uid(alice) && !table.remove_by_uid(alice) && !table.get_by_uid(alice));
   CHECK(!table.set_by_uid(alice, "3") && !table.key_of_uid(alice) &&
         !table.get_entry_by_uid(alice));
+  const auto hits = table.set_uid("hits", "40");
+  CHECK(table.incr_by_uid(hits, 3) == 43u && table.decr_by_uid(hits) == 42u);
+  CHECK(!table.incr_by_uid(alice) && !table.touch_by_uid(alice, {std::chrono::hours(1)}));
+  CHECK(table.touch_by_uid(hits, {std::chrono::hours(1)}) && table.ttl("hits") > 59min);
+  std::vector<std::string> read;
+  const auto note = [&](std::size_t at, auto value) {
+    read.push_back(std::to_string(at) + ":" + std::string(value.value_or("none")));
+  };
+  table.get_many_by_uid({hits, alice, hits}, note);
+  CHECK((read == std::vector<std::string>{"0:42", "1:none", "2:42"}));
+  CHECK(table.prepend_with("coda", "fa") == 2 && table.prepend_with("coda", "mi ") == 5);
   tavola::names::remove("uids");
 
   tavola::options options;

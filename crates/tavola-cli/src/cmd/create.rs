@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use tavola::Durability;
+use tavola::{Durability, LivesWith};
 
 use crate::args::{self, TableArg, warn_of};
 use crate::durable;
@@ -21,6 +21,7 @@ Examples:
   tavola create sessions --ttl 30m       keys expire 30 minutes after they are set
   tavola create pairs --fixed 8,8        all keys and values have 8 bytes: 8 bytes less a key
   tavola create pages --capacity 1G      a cache: evicts keys when it is full
+  tavola create scratch --lives-with $$  gone when this shell has ended
   tavola create --durable /var/lib/app/users                a directory on disk
   tavola create --durable ./users --sync 50ms    on disk within 50 ms of each write
 
@@ -72,6 +73,10 @@ pub struct Args {
     /// With --fixed: items have room for a uid
     #[arg(long, requires = "fixed")]
     uids: bool,
+    /// The table goes with this process: after its end, the next command that opens or lists
+    /// tables removes it
+    #[arg(long, value_name = "PID", conflicts_with = "durable")]
+    lives_with: Option<u32>,
 }
 
 pub fn run(args: Args) -> Result<ExitCode, CliError> {
@@ -92,6 +97,9 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     options = options.versions(args.versions);
     if let Some((key, value)) = args.fixed {
         options = options.fixed(key, value).uids(args.uids);
+    }
+    if let Some(pid) = args.lives_with {
+        options = options.lives_with(LivesWith::Process(pid));
     }
     if args.durable {
         durable::check_home(args.table.name())?;

@@ -12,7 +12,6 @@ mod create;
 mod drain;
 mod follow;
 mod lines;
-mod rotate;
 mod show;
 mod write;
 
@@ -22,6 +21,7 @@ Examples:
   tavola log show events                        the last lines, also of killed processes
   tavola log follow events                      the last lines, then new ones
   tavola log drain events --file events.log --rotate 100M --keep 5
+  tavola log show events --format short
   tavola log create events --size 64M --overload block
 
 A log is a ring buffer in shared memory: writing a line takes no system call. 'tavola log

@@ -109,6 +109,9 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
             let (label, elements) = (depth.label(), counted(depth.elements, "element"));
             out.line(format!("  {label:<13} {elements}"))?;
         }
+        if let Some(owner) = json::lives_with(&table) {
+            out.line(format!("  {:<13} {owner}", "lives with"))?;
+        }
         if let Some(served) = served(&participants) {
             out.line(format!("  {:<13} {served}", "served by"))?;
         }

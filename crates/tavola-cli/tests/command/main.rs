@@ -21,6 +21,7 @@ mod guidance;
 mod holders;
 mod keeping;
 mod keys;
+mod living;
 mod logs;
 #[cfg(feature = "near")]
 mod near;

@@ -7,7 +7,7 @@ use crate::alloc::free_orphans;
 use crate::error::{Error, Result};
 use crate::journal::JournalFiles;
 use crate::layout::ShardHead;
-use crate::lock::{Me, Membership, ShardLock};
+use crate::lock::{Me, Membership, ShardLock, leave_as_last};
 use crate::recover::{lock_shard, reclaim, reclaim_dead, reclaim_participant};
 use crate::region::Region;
 use crate::sync::{Ordering, W32, W64};
@@ -153,6 +153,6 @@ impl Core {
 impl Drop for Core {
     fn drop(&mut self) {
         self.end_pins();
-        self.membership.detach(&self.region);
+        leave_as_last(&self.membership, &self.region, &self.path);
     }
 }

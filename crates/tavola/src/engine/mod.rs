@@ -75,3 +75,4 @@ pub(crate) use request::{Metadata, UidPolicy, WriteCondition, WriteRequest};
 pub(crate) use restore::{MOST_VERSION, RestorePlan, restore};
 pub(crate) use stats::keys_of;
 pub(crate) use transact::Work;
+pub(crate) use write::lengths;

@@ -1,15 +1,16 @@
 //! Operations by uid, the number that stands for a key.
 
+use super::batch::WAVE;
 use super::core::Core;
 use super::request::WriteCondition;
 use crate::alloc::{copy_with_field, free_uid, take_uid};
 use crate::error::{Error, Result};
 use crate::index::locate::{
-    Hash, HintOf, KeyOf, Spot, Why, change_word, find, is_watched, publish_copy, read, read_by_uid,
-    word_by_uid,
+    Hash, HintOf, KeyOf, Spot, Why, change_word, fetch_uid_entry, fetch_uid_item, find, is_watched,
+    publish_copy, read, read_by_uid, read_by_uid_as, word_by_uid,
 };
 use crate::layout::{FLAG_UID, Hint, UidPlace};
-use crate::values::Updated;
+use crate::values::{Expiry, Updated};
 
 /// How many times in a row a uid may pass to another key between reading and locking, until that
 /// counts as damage.
@@ -132,8 +133,55 @@ impl Core {
         Ok(self.region().damaged("the item of a uid")?)
     }
 
+    /// Changes when the key with this uid expires. Returns false if no key has the uid.
+    pub(crate) fn touch_by_uid(&self, hint: Hint, expiry: Expiry) -> Result<bool> {
+        let me = self.writer()?;
+        let is_there = self.by_key(hint, |key| {
+            let request = self.request(key, WriteCondition::Has(hint), None)?;
+            Ok(self.touch(&request, expiry)?.is_some())
+        })?;
+        self.count_set(me);
+        Ok(is_there)
+    }
+
+    /// Reads the values of many uids: calls `found` for each, in order. The cache misses of a wave
+    /// overlap, as those of [`Core::read_many`] do: first the entries of the uids are fetched, then
+    /// the items they lead to.
+    pub(crate) fn read_many_by_uid(
+        &self,
+        uids: impl Iterator<Item = Hint>,
+        mut found: impl FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        let (region, mut uids) = (self.region(), uids);
+        let (mut value, mut at) = (Vec::new(), 0);
+        loop {
+            let mut wave = [Hint::NONE; WAVE];
+            let count = wave
+                .iter_mut()
+                .zip(&mut uids)
+                .map(|(to, uid)| *to = uid)
+                .count();
+            let wave = &wave[..count];
+            wave.iter().for_each(|hint| fetch_uid_entry(region, *hint));
+            wave.iter().for_each(|hint| fetch_uid_item(region, *hint));
+            for hint in wave {
+                value.clear();
+                let is_there = read_by_uid_as(region, *hint, &mut value, self)?;
+                found(at, is_there.then_some(&value[..]));
+                at += 1;
+            }
+            if count < WAVE {
+                return Ok(());
+            }
+        }
+    }
+
     /// Runs `act` on the key of a uid until it succeeds. Returns false if no key has the uid.
-    fn by_key(&self, hint: Hint, act: impl Fn(&[u8]) -> Result<bool>) -> Result<bool> {
+    pub(super) fn by_key(
+        &self,
+        hint: Hint,
+        mut act: impl FnMut(&[u8]) -> Result<bool>,
+    ) -> Result<bool> {
         let mut key = Vec::new();
         for _ in 0..TRIES {
             let is_there = self.key_of_uid(hint, &mut key)?;

@@ -278,7 +278,7 @@ impl Core {
 
 /// Stores an item that is not large, at the spot where its key is or would be.
 #[inline(never)]
-fn write_at(
+pub(crate) fn write_at(
     lock: &ShardLock<'_>,
     request: &WriteRequest<'_>,
     spot: Spot<'_>,

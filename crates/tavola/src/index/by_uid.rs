@@ -23,7 +23,7 @@ use crate::layout::{FLAG_TAG, FLAG_UID, Header, Hint, ShardHead, UID_FIRST, UID_
 use crate::layout::{UidEntry, UidLayout};
 use crate::lock::ShardLock;
 use crate::region::{Pinned, Region};
-use crate::sync::{Ordering, W64, fence, spin_hint};
+use crate::sync::{Ordering, W64, fence, prefetch, spin_hint};
 
 /// Takes the key of an item.
 pub(crate) struct KeyOf<'a>(pub(crate) &'a mut Vec<u8>);
@@ -412,5 +412,25 @@ pub(crate) fn word_by_uid<'a>(lock: &ShardLock<'a>, hint: Hint) -> Option<&'a W6
         item.value_word()
     } else {
         None
+    }
+}
+
+/// Fetches the entry of a uid, for a read that follows. What it holds now counts for nothing.
+#[inline(always)]
+pub(crate) fn fetch_uid_entry(region: &Region, hint: Hint) {
+    let place = region.uid_place(hint.uid());
+    let page = region.uid_dir(place.shard, place.chunk);
+    if let Some(entry) = region.uid_entry_seen(page.load(Ordering::Relaxed), place.entry) {
+        prefetch(entry);
+    }
+}
+
+/// Fetches the item that a uid leads to now, for a read that follows.
+#[inline(always)]
+pub(crate) fn fetch_uid_item(region: &Region, hint: Hint) {
+    if let Some(view) = UidView::seen(region, hint)
+        && let UidEntry::Live { item_ref } = UidEntry::decode(view.word)
+    {
+        region.prefetch_item(item_ref);
     }
 }

@@ -22,7 +22,7 @@
 //! themselves, each kind its own.
 
 pub(crate) use super::ahead::{Ahead, Warmed};
-pub(crate) use super::by_uid::{HintOf, KeyOf, word_by_uid};
+pub(crate) use super::by_uid::{HintOf, KeyOf, fetch_uid_entry, fetch_uid_item, word_by_uid};
 pub(crate) use super::clear::{
     ClearCursor, ClearScope, SweepSize, clear_some, may_expire, sweep_step,
 };

@@ -2,8 +2,8 @@
 //! room, and how many shards it has.
 
 use super::{
-    CacheSample, DIR_INLINE, Fixed, LEASES, LeaseRecord, PAGE, PARTICIPANTS, Participant, SAMPLES,
-    ShardHead, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
+    CacheSample, DIR_INLINE, Fixed, LEASES, LeaseRecord, Owner, PAGE, PARTICIPANTS, Participant,
+    SAMPLES, ShardHead, TIMINGS, Timing, UID_ENTRIES, WATCHES, WatchRecord,
 };
 
 /// Bytes of the superblock: the shards follow it.
@@ -58,6 +58,8 @@ pub(crate) struct Geometry {
     pub(crate) has_versions: bool,
     /// Whether changes are recorded in a journal on disk.
     pub(crate) is_durable: bool,
+    /// With whom the table goes, if it has an owner.
+    pub(crate) owner: Option<Owner>,
 }
 
 impl Geometry {
@@ -122,6 +124,7 @@ impl Geometry {
             is_cache: false,
             has_versions: false,
             is_durable: false,
+            owner: None,
         })
     }
 

@@ -32,6 +32,7 @@ mod lease;
 mod locks;
 mod log;
 mod name;
+mod owner;
 mod page_word;
 mod participant;
 mod pending;
@@ -71,6 +72,7 @@ pub(crate) use log::{
     LogGeometry, LogHead, MOST_SHEETS, MOST_TEXT, SHEET, SHEET_WORDS, SheetHead, SheetState,
 };
 pub(crate) use name::Name;
+pub(crate) use owner::Owner;
 pub(crate) use page_word::{FIRST_MASK, PageWord};
 pub(crate) use participant::{PARTICIPANTS, Participant};
 pub(crate) use pending::{

@@ -5,7 +5,7 @@ use super::extent::{EXTENTS, Extent};
 use super::fold::fold;
 use super::geometry::SUPERBLOCK_BYTES;
 use super::participant::PARTICIPANTS;
-use super::{COMMITS, Fixed, Geometry, PAGE, assert_layout};
+use super::{COMMITS, Fixed, Geometry, Owner, PAGE, assert_layout};
 use crate::error::{Error, Result};
 use crate::sync::{Ordering, W32, W64};
 use std::path::Path;
@@ -39,6 +39,8 @@ const CACHE: u32 = 4;
 const VERSIONS: u32 = 8;
 /// Option: changes are recorded in a journal on disk.
 const DURABLE: u32 = 16;
+/// Option: the table lives as long as its owner; see `owner`.
+const OWNED: u32 = 32;
 
 /// The first 4 KiB.
 #[repr(C, align(4096))]
@@ -60,7 +62,7 @@ pub(crate) struct Superblock {
     /// [`PARTICIPANTS`].
     pub(crate) participants: W32,
     /// What the table was created with: [`FIXED`], [`FIXED_UIDS`], [`CACHE`], [`VERSIONS`],
-    /// [`DURABLE`].
+    /// [`DURABLE`], [`OWNED`].
     pub(crate) options: W32,
     /// Seeds the hash of keys.
     pub(crate) hash_seed: W64,
@@ -73,7 +75,8 @@ pub(crate) struct Superblock {
     pub(crate) lengths: W64,
     /// The default TTL of keys in milliseconds; 0: they do not expire.
     pub(crate) ttl_ms: W64,
-    reserved: [W64; 3],
+    /// Of a table with an owner: [`Owner`]; else 0.
+    owner: [W64; 3],
     /// Checksum of all bytes before it.
     pub(crate) checksum: W64,
     /// [`ClockWord`](super::ClockWord): the clock by which keys expire.
@@ -112,7 +115,7 @@ const _: () = assert!(size_of::<Superblock>() as u64 == SUPERBLOCK_BYTES);
 assert_layout!(Superblock, size 4096, {
     magic: 0, endian: 8, format: 12, fingerprint: 16, room: 24, shards_log2: 32, dir_log2: 36,
     participants: 40, options: 44, hash_seed: 48, uuid: 56, created: 72, lengths: 80,
-    ttl_ms: 88, reserved: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
+    ttl_ms: 88, owner: 96, checksum: 120, clock: 128, leases: 136, last_slot: 140,
     leases_unrecorded: 144, orphans: 152, watches: 160, unused_half: 164, unused: 168,
     copied: 184, sampled: 192, unused_line: 200, commits: 256, turn: 768, unused_word: 772,
     unused_lines: 776, pool: 1024, tail: 1216, extents: 2048,
@@ -203,6 +206,14 @@ impl Superblock {
         let mut options = if geometry.is_cache { CACHE } else { 0 };
         options |= if geometry.has_versions { VERSIONS } else { 0 };
         options |= if geometry.is_durable { DURABLE } else { 0 };
+        if let Some(owner) = geometry.owner {
+            options |= OWNED;
+            let words = owner.encode();
+            self.owner
+                .iter()
+                .zip(words)
+                .for_each(|(to, word)| to.store(word, order));
+        }
         if let Some(fixed) = geometry.fixed {
             options |= if fixed.uids {
                 FIXED | FIXED_UIDS
@@ -269,12 +280,11 @@ impl Superblock {
             ));
         }
         let options = self.options.load(order);
-        if options & !(FIXED | FIXED_UIDS | CACHE | VERSIONS | DURABLE) != 0 {
+        if options & !(FIXED | FIXED_UIDS | CACHE | VERSIONS | DURABLE | OWNED) != 0 {
             return Err(foreign("it uses options that this library does not know"));
         }
         let fixed = self.fixed(options);
-        let of_fixed = options & (FIXED | FIXED_UIDS);
-        if fixed.is_none() && (of_fixed, self.lengths.load(order)) != (0, 0) {
+        if fixed.is_none() && (options & (FIXED | FIXED_UIDS), self.lengths.load(order)) != (0, 0) {
             return Err(foreign("its lengths of keys and values are impossible"));
         }
         let ttl_ms = self.ttl_ms.load(order);
@@ -285,6 +295,7 @@ impl Superblock {
         if has_versions && fixed.is_some() {
             return Err(foreign("its keys have no room for versions"));
         }
+        let owner = self.owner(options).map_err(foreign)?;
         let (room, shards) = (self.room.load(order), self.shards_log2.load(order));
         let geometry = Geometry::of_format(format == FORMAT_1, room, shards)
             .filter(|g| g.dir_log2 == self.dir_log2.load(order))
@@ -296,6 +307,7 @@ impl Superblock {
             is_cache: options & CACHE != 0,
             has_versions,
             is_durable: options & DURABLE != 0,
+            owner,
             ..geometry
         })
     }
@@ -326,6 +338,17 @@ impl Superblock {
         Fixed::new(lengths as u32, (lengths >> 32) as u32, uids)
     }
 
+    /// Returns the owner of a table that has one, or why it cannot have one.
+    fn owner(&self, options: u32) -> core::result::Result<Option<Owner>, &'static str> {
+        let words = [0, 1, 2].map(|word| self.owner[word].load(Ordering::Relaxed));
+        match options & OWNED {
+            0 => Ok(None),
+            _ => Owner::decode(words)
+                .map(Some)
+                .ok_or("its owner is impossible"),
+        }
+    }
+
     fn sum(&self) -> u64 {
         let order = Ordering::Relaxed;
         let mut words = vec![
@@ -345,7 +368,7 @@ impl Superblock {
             self.lengths.load(order),
             self.ttl_ms.load(order),
         ];
-        words.extend(self.reserved.iter().map(|word| word.load(order)));
+        words.extend(self.owner.iter().map(|word| word.load(order)));
         fold(&words)
     }
 }

@@ -31,6 +31,7 @@ mod elsewhere;
 mod gate;
 mod holders;
 mod journal;
+mod last_user;
 mod me;
 mod membership;
 mod several;
@@ -42,6 +43,7 @@ pub(crate) use gate::Gate;
 pub(crate) use holders::holder;
 pub use holders::on_long_wait;
 pub(crate) use journal::{FileLock, JournalLock};
+pub(crate) use last_user::{has_users, leave_as_last};
 pub(crate) use me::Me;
 pub(crate) use membership::{
     ABANDONED, Membership, adopt, clear_resources, identity_of, is_alive, members, next_member,

@@ -162,6 +162,12 @@ impl Location {
         }
     }
 
+    /// Returns whether the name, or the link of that name, leads to this file.
+    pub(super) fn leads_to(&self, info: &FileInfo) -> bool {
+        let found = self.dir.info_of(&self.name, true);
+        found.is_ok_and(|found| (found.dev, found.ino) == (info.dev, info.ino))
+    }
+
     fn is_same(&self, info: &FileInfo) -> bool {
         let own = self.dir.info_of(&self.name, false);
         own.is_ok_and(|own| (own.dev, own.ino) == (info.dev, info.ino))

@@ -1,4 +1,5 @@
-//! Counters: 64-bit numbers in place, decimal text for readers.
+//! Counters: 64-bit numbers in place, decimal text for readers. In a table of fixed lengths,
+//! readers get the eight bytes of the number.
 
 use super::Table;
 use crate::engine::CounterChange;
@@ -11,8 +12,22 @@ impl Table {
     /// The value of a counter is decimal text, and any decimal text is a counter: after `set(b"n",
     /// b"41")` and `incr(b"n", 1)`, `get(b"n")` returns `b"42"`.
     ///
+    /// In a table of fixed lengths whose values have 8 bytes, each value is a counter: a `u64` in
+    /// the byte order of the machine.
+    ///
+    /// # Examples
+    /// ```
+    /// let pairs = tavola::Table::options().max_size(1 << 20).fixed(4, 8).private()?;
+    /// pairs.set("hits", 41u64.to_ne_bytes())?;
+    /// assert_eq!(pairs.incr("hits", 1)?, 42);
+    /// assert_eq!(pairs.get("hits")?.as_deref(), Some(&42u64.to_ne_bytes()[..]));
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::NotACounter`](crate::Error::NotACounter); otherwise as [`Table::set`].
+    /// [`Error::NotACounter`](crate::Error::NotACounter);
+    /// [`Error::Lengths`](crate::Error::Lengths) in a table of fixed lengths whose values do not
+    /// have 8 bytes. Otherwise as [`Table::set`].
     ///
     /// # Crash
     /// If the process is killed in the call, the number is added once or not at all.

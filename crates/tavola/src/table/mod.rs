@@ -1,6 +1,7 @@
 //! [`Table`]: what a user holds. Each file here is one kind of operation, from the cheapest on.
 
 mod attributes;
+mod barrier;
 mod batch;
 mod beside;
 mod cache;
@@ -27,6 +28,7 @@ pub(crate) mod names;
 mod number;
 mod open;
 mod options;
+mod owner;
 mod queues;
 mod range;
 mod read;
@@ -50,7 +52,8 @@ pub use key_watch::KeyWatch;
 pub use leases::{Lease, LeaseOptions, Leased, Pending};
 pub use locks::{Area, Hold, LockGuard, NamedLock, Permit, Semaphore};
 pub use logs::{
-    Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText, Overload,
+    DrainThread, Level, Log, LogDrain, LogLine, LogOptions, LogReader, LogSink, LogStats, LogText,
+    Overload, RotatingFile,
 };
 
 pub use migrate::Migrated;

@@ -4,6 +4,7 @@
 
 use super::Options;
 use super::durable::home_of_memory;
+use super::owner::remove_if_over_at;
 use crate::error::Result;
 use crate::region;
 use std::ffi::OsStr;
@@ -17,12 +18,16 @@ use std::path::PathBuf;
 /// Memory of which that is gone, or was moved and not opened since, is listed as a file, which can
 /// be read and removed.
 ///
+/// A table whose owner is gone ([`Options::lives_with`](crate::Options::lives_with)) is removed and
+/// not listed.
+///
 /// # Errors
 /// [`Error::Permission`](crate::Error::Permission) if the directory is not safe to use, else those
 /// of reading it; one that does not exist holds no tables.
 pub fn list() -> Result<Vec<PathBuf>> {
     let files = region::names::list()?.into_iter();
     let mut tables: Vec<PathBuf> = files
+        .filter(|path| !remove_if_over_at(path))
         .map(|path| home_of_memory(&path).unwrap_or(path))
         .collect();
     tables.sort();

@@ -1,7 +1,8 @@
-//! Signed numbers, as decimal text. Counters from 0 up, which are changed in place, are in
-//! `counter`.
+//! Signed numbers, as decimal text; in a table of fixed lengths, as eight bytes. Counters from 0
+//! up, which are changed in place, are in `counter`.
 
 use super::Table;
+use crate::engine::{Core, lengths};
 use crate::error::{Error, Result};
 use crate::values::Attributes;
 
@@ -18,7 +19,8 @@ impl Table {
     /// Adds to a signed number and returns the sum. A missing key counts as 0 and is created.
     ///
     /// The value is decimal text, such as `-3`; the value of a counter ([`Table::incr`]) is valid,
-    /// too.
+    /// too. In a table of fixed lengths whose values have 8 bytes, it is an `i64` in the byte order
+    /// of the machine.
     ///
     /// # Examples
     /// ```
@@ -57,17 +59,33 @@ impl Table {
         let metadata = core.keeping(options.attributes)?;
         let mut sum = by;
         core.update(key.as_ref(), Some(&metadata), |old| {
-            sum = sum_of(old, by)?;
+            sum = sum_of(core, old, by)?;
             let is_removed = sum == 0 && options.remove_zero;
-            Ok((!is_removed).then(|| sum.to_string().into_bytes()))
+            Ok((!is_removed).then(|| bytes_of(core, sum)))
         })?;
         Ok(sum)
     }
 }
 
-/// Returns the sum of a number and the one that is decimal text in a value; a missing value is 0.
-pub(super) fn sum_of(old: Option<&[u8]>, by: i64) -> Result<i64> {
-    let number = old.map_or(Some(0), signed).ok_or(Error::NotACounter)?;
+/// Returns the value that stands for a number.
+pub(super) fn bytes_of(core: &Core, number: i64) -> Vec<u8> {
+    match core.region().fixed() {
+        Some(_) => number.to_ne_bytes().to_vec(),
+        None => number.to_string().into_bytes(),
+    }
+}
+
+/// Returns the sum of a number and the one that a value stands for; a missing value is 0.
+pub(super) fn sum_of(core: &Core, old: Option<&[u8]>, by: i64) -> Result<i64> {
+    let number = match (core.region().fixed(), old) {
+        (_, None) => Some(0),
+        (None, Some(text)) => signed(text),
+        (Some(fixed), Some(word)) => {
+            let word = <[u8; 8]>::try_from(word).map_err(|_| lengths(fixed))?;
+            Some(i64::from_ne_bytes(word))
+        }
+    };
+    let number = number.ok_or(Error::NotACounter)?;
     number.checked_add(by).ok_or_else(too_far)
 }
 
@@ -122,6 +140,34 @@ mod tests {
         assert!(!table.contains("n").unwrap());
         assert_eq!(table.add_number_with("n", 0, options).unwrap(), 0);
         assert!(!table.contains("n").unwrap());
+    }
+
+    #[test]
+    fn numbers_of_fixed_lengths_are_words() {
+        let fixed = |value| Table::options().max_size(1 << 20).fixed(1, value);
+        let table = fixed(8).private().unwrap();
+        let options = NumberOptions {
+            remove_zero: true,
+            ..NumberOptions::default()
+        };
+        assert_eq!(table.add_number("n", -5).unwrap(), -5);
+        assert_eq!(table.get("n").unwrap().unwrap(), (-5i64).to_ne_bytes());
+        let in_transaction = table.transaction(|t| t.add_number("n", 3));
+        assert_eq!(in_transaction.unwrap(), -2);
+        assert_eq!(table.get("n").unwrap().unwrap(), (-2i64).to_ne_bytes());
+        assert_eq!(table.add_number_with("n", 2, options).unwrap(), 0);
+        assert!(!table.contains("n").unwrap());
+        table.set("n", i64::MAX.to_ne_bytes()).unwrap();
+        let outcome = table.add_number("n", 1);
+        assert!(matches!(outcome, Err(Error::BadOption { .. })));
+
+        let shorter = fixed(4).private().unwrap();
+        shorter.set("n", [1; 4]).unwrap();
+        for key in ["n", "m"] {
+            let outcome = shorter.add_number(key, 1);
+            assert!(matches!(outcome, Err(Error::Lengths { key: 1, value: 4 })));
+        }
+        assert_eq!(shorter.len().unwrap(), 1);
     }
 
     #[test]

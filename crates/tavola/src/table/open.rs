@@ -2,9 +2,11 @@
 
 use super::durable::{find_home, is_home, refuse_memory, remove_home, rename_home};
 use super::lazy::Lazy;
+use super::owner::remove_if_over_at;
 use super::{Options, Table};
 use crate::engine::{Background, Core, not_durable};
 use crate::error::{Error, Result};
+use crate::layout::Owner;
 use crate::region::{self, Location, Region, names};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -67,9 +69,15 @@ impl Options {
         let path = names::path_of(&name)?;
         let (geometry, max_size) = self.geometry(Some(&path))?;
         region::make_directory(&path)?;
-        let at = self.location(name.as_ref()).map_err(no_directory)?;
-        let (region, unnamed) =
-            region::create(at, geometry, max_size, self.rights()).map_err(no_directory)?;
+        let create = || {
+            let at = self.location(name.as_ref())?;
+            region::create(at, geometry, max_size, self.rights())
+        };
+        let made = match create() {
+            Err(Error::AlreadyExists { .. }) if remove_if_over_at(&path) => create(),
+            made => made,
+        };
+        let (region, unnamed) = made.map_err(no_directory)?;
         if self.core_dumps {
             let _ = region.set_in_core_dumps(true);
         }
@@ -78,6 +86,10 @@ impl Options {
             core.begin_cache(bytes)?;
         }
         fill(&core)?;
+        if core.region().geometry().owner == Some(Owner::LastUser) {
+            // Before anybody can find that it has no user.
+            core.writer()?;
+        }
         unnamed.publish(core.region()).map_err(no_directory)?;
         core.name.begin();
         self.table(Lazy::mapped(core, path))
@@ -100,6 +112,9 @@ impl Options {
         if self.durable.is_some() {
             return Err(not_durable());
         }
+        if file.geometry().owner.is_some() {
+            return self.open_owned(&at, file);
+        }
         self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }
 
@@ -117,6 +132,9 @@ impl Options {
         }
         let at = self.location(name.as_ref())?;
         let file = region::open(&at, false)?.in_core_dumps(self.core_dumps);
+        if file.geometry().owner.is_some() {
+            return self.open_owned(&at, file);
+        }
         self.table(Lazy::unmapped(file, at.path().into(), self.uid_policy))
     }
 

@@ -3,7 +3,7 @@
 use crate::alloc::capacity;
 use crate::engine::UidPolicy;
 use crate::region::{FileRights, Region};
-use crate::values::Durability;
+use crate::values::{Durability, LivesWith};
 use std::time::Duration;
 
 mod geometry;
@@ -32,6 +32,7 @@ pub struct Options {
     segment: u64,
     /// Whether damage of a durable table's files is cut off.
     pub(super) cut: bool,
+    lives_with: Option<LivesWith>,
 }
 
 impl Options {
@@ -53,6 +54,7 @@ impl Options {
             durable: None,
             segment: SEGMENT,
             cut: false,
+            lives_with: None,
         }
     }
 
@@ -145,6 +147,39 @@ impl Options {
     /// behind it sets them again. All other keys have their last values.
     pub fn cut_damage(mut self, on: bool) -> Self {
         self.cut = on;
+        self
+    }
+
+    /// Lets a new table go with its owner: after the end of a process, or of its last user, however
+    /// that came, the name leads to nothing. An existing table keeps its own setting.
+    ///
+    /// No process waits for the end of the owner. The next process that opens or lists the table
+    /// removes its name, and finds it missing; `tavola drop NAME --after-pid PID` waits for it. A
+    /// table that lives with its last user is removed when the last handle that may write is
+    /// closed, too. Processes that have the table open can use it until they close it.
+    ///
+    /// # Examples
+    /// ```
+    /// # let dir = std::env::temp_dir().join(format!("tavola-owner-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// # let path = dir.join("scratch");
+    /// use tavola::{Error, LivesWith, Table};
+    ///
+    /// let scratch = Table::options().lives_with(LivesWith::LastUser).open(&path)?;
+    /// let other = Table::open(&path)?;
+    /// drop(scratch);
+    /// drop(other);
+    /// assert!(matches!(Table::open_read_only(&path), Err(Error::NotFound { .. })));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Concurrency
+    /// A process that was stopped lives. A forked child is a user of its own from its first write
+    /// on; before that, the end of its parent may be that of the last user. If the owner is a
+    /// process of another pid namespace, its end is not seen from here.
+    pub fn lives_with(mut self, owner: LivesWith) -> Self {
+        self.lives_with = Some(owner);
         self
     }
 

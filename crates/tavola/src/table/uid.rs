@@ -1,10 +1,11 @@
 //! Calls for keys by number: uids.
 
 use super::Table;
+use crate::engine::CounterChange;
 use crate::error::{Error, Result};
 use crate::index::locate::{ToSlice, read_by_uid_as};
 use crate::layout::Hint;
-use crate::values::Updated;
+use crate::values::{Expiry, Updated};
 
 impl Table {
     /// Returns the uid of a key, and assigns one if it has none. Returns `None` if the key is
@@ -96,6 +97,35 @@ impl Table {
         value.end(found)
     }
 
+    /// Reads the values of the keys with these uids: calls `found` once for each uid, in order,
+    /// with its position and the value. Their cache misses overlap, as those of
+    /// [`Table::get_many`].
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// let uids = [table.set_uid("a", "1")?, table.set_uid("b", "2")?];
+    /// table.remove("a")?;
+    /// let mut values = Vec::new();
+    /// table.get_many_by_uid(&uids, |_, value| values.push(value.map(<[u8]>::to_vec)))?;
+    /// assert_eq!(values, [None, Some(b"2".to_vec())]);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]; the uids before the one that failed were reported.
+    ///
+    /// # Concurrency
+    /// Each key is read separately, as by [`Table::get_by_uid`].
+    pub fn get_many_by_uid<U: Into<Hint> + Copy>(
+        &self,
+        uids: &[U],
+        found: impl FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        let hints = uids.iter().map(|uid| (*uid).into());
+        self.core()?.read_many_by_uid(hints, found)
+    }
+
     /// Sets the value of the key with this uid, and resets its flags and TTL, as [`Table::set`].
     /// Returns false if there is no such key.
     ///
@@ -158,6 +188,54 @@ impl Table {
         new: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Updated, E> {
         self.core()?.try_update_by_uid(uid.into(), new)
+    }
+
+    /// Adds to the counter of the key with this uid, as [`Table::incr`], and returns the sum, or
+    /// `None` if there is no such key.
+    ///
+    /// # Examples
+    /// ```
+    /// # let table = tavola::Table::options().max_size(1 << 20).private()?;
+    /// let hits = table.set_uid("hits", "41")?;
+    /// assert_eq!(table.incr_by_uid(hits, 1)?, Some(42));
+    /// assert_eq!(table.decr_by_uid(hits, 50)?, Some(0));
+    /// table.remove("hits")?;
+    /// assert_eq!(table.incr_by_uid(hits, 1)?, None);
+    /// # Ok::<(), tavola::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    ///
+    /// # Crash
+    /// As [`Table::incr`].
+    pub fn incr_by_uid(&self, uid: impl Into<Hint>, by: u64) -> Result<Option<u64>> {
+        self.core()?.count_by_uid(uid.into(), CounterChange::Up(by))
+    }
+
+    /// Subtracts from the counter of the key with this uid, as [`Table::decr`], and returns the
+    /// result, or `None` if there is no such key.
+    ///
+    /// # Errors
+    /// As [`Table::incr`].
+    ///
+    /// # Crash
+    /// As [`Table::incr`].
+    pub fn decr_by_uid(&self, uid: impl Into<Hint>, by: u64) -> Result<Option<u64>> {
+        self.core()?
+            .count_by_uid(uid.into(), CounterChange::Down(by))
+    }
+
+    /// Changes the TTL of the key with this uid, as [`Table::touch`]. Returns false if there is no
+    /// such key.
+    ///
+    /// # Errors
+    /// As [`Table::touch`].
+    ///
+    /// # Crash
+    /// As [`Table::touch`].
+    pub fn touch_by_uid(&self, uid: impl Into<Hint>, expiry: Expiry) -> Result<bool> {
+        self.core()?.touch_by_uid(uid.into(), expiry)
     }
 
     /// Removes the key with this uid. Returns false if there is no such key.

@@ -78,15 +78,8 @@ impl Table {
         more: impl AsRef<[u8]>,
         attributes: Attributes,
     ) -> Result<usize> {
-        let (key, more, mut len) = (key.as_ref(), more.as_ref(), 0);
-        let core = self.core()?;
-        let metadata = core.keeping(attributes)?;
-        core.update(key, Some(&metadata), |old| {
-            let joined = [old.unwrap_or(b""), more].concat();
-            len = joined.len();
-            Ok(Some(joined))
-        })?;
-        Ok(len)
+        let more = more.as_ref();
+        self.join_with(key.as_ref(), attributes, |old| [old, more].concat())
     }
 
     /// Prepends bytes to the value. Returns false if the key is missing; it is not created.
@@ -99,6 +92,40 @@ impl Table {
         let core = self.core()?;
         let changed = core.update(key, Some(&core.keeping_default()), joined)?;
         Ok(changed.0.is_some())
+    }
+
+    /// Prepends bytes to the value, and returns its new length. A missing key is created with these
+    /// attributes; an existing key keeps its own.
+    ///
+    /// # Errors
+    /// As [`Table::set_with`].
+    pub fn prepend_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        more: impl AsRef<[u8]>,
+        attributes: Attributes,
+    ) -> Result<usize> {
+        let more = more.as_ref();
+        self.join_with(key.as_ref(), attributes, |old| [more, old].concat())
+    }
+
+    /// Sets a key to what `join` makes of its value, that of a missing key being empty. Returns the
+    /// length of the new value.
+    fn join_with(
+        &self,
+        key: &[u8],
+        attributes: Attributes,
+        join: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> Result<usize> {
+        let core = self.core()?;
+        let metadata = core.keeping(attributes)?;
+        let mut len = 0;
+        core.update(key, Some(&metadata), |old| {
+            let joined = join(old.unwrap_or(b""));
+            len = joined.len();
+            Ok(Some(joined))
+        })?;
+        Ok(len)
     }
 
     /// Removes a key and returns its value, or `None` if it was missing.

@@ -8,12 +8,14 @@
 mod support;
 
 mod atomic;
+mod barrier_deaths;
 mod cache_room;
 mod create_race;
 mod daemon;
 mod damage;
 mod damage_cache;
 mod damage_counts;
+mod damage_locks;
 mod damage_uids;
 mod death;
 mod durable;
@@ -30,6 +32,7 @@ mod inherit;
 mod key_watch;
 mod large;
 mod lease_deaths;
+mod lives_with;
 mod lock_deaths;
 mod log_counts;
 mod log_deaths;

@@ -34,7 +34,7 @@ fn key_of(number: u64, len: u32) -> Vec<u8> {
 fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> Op {
     let key = key_of(random.below(keys), key);
     let value = random.bytes(value as usize);
-    match random.below(24) {
+    match random.below(28) {
         0..=2 => Op::Set(key, value),
         3 => Op::SetMany(vec![(key, value)]),
         4 | 5 => Op::Add(key, value),
@@ -48,6 +48,11 @@ fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> 
         17 => Op::RemoveByUid(any_uid(random, model)),
         18 => Op::SetByUid(any_uid(random, model), value),
         19 => Op::UpdateByUid(any_uid(random, model), value),
+        20 => Op::Incr(key, random.next()),
+        21 => Op::Decr(key, random.next()),
+        22 => Op::IncrByUid(any_uid(random, model), random.next()),
+        23 => Op::DecrByUid(any_uid(random, model), random.next()),
+        24 => Op::GetByUid(any_uid(random, model)),
         _ => Op::Get(key),
     }
 }
@@ -144,8 +149,8 @@ fn other_lengths_are_refused_and_nothing_changes() {
         }
         refused(table.append(key, b"1"));
         refused(table.prepend(key, b"1"));
-        refused(table.incr(key, 1).map(|_| true));
-        refused(table.decr(key, 1).map(|_| true));
+        refused(table.incr(b"1234567", 1).map(|_| true));
+        refused(table.decr(b"123456789", 1).map(|_| true));
         for outcome in [
             table.uid_of(key).map(|_| ()),
             table.set_uid(key, value).map(|_| ()),

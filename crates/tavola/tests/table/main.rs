@@ -29,6 +29,7 @@ mod limits;
 mod live_keys;
 mod locks;
 mod log_full;
+mod log_threads;
 mod logs;
 mod migrate;
 mod model;

@@ -5,7 +5,7 @@ use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tavola::{Attributes, Error, Expiry, Hint, Table, Updated};
-use tavola_model::{Model, Op, agree, play};
+use tavola_model::{Life, Model, Op, agree, play};
 
 fn options() -> tavola::Options {
     Table::options().max_size(64 << 20)
@@ -44,10 +44,17 @@ fn by_key(random: &mut Random, key: Vec<u8>) -> Op {
 
 fn by_uid(random: &mut Random, model: &Model) -> Op {
     let uid = any_uid(random, model);
-    match random.below(5) {
+    match random.below(9) {
         0 | 1 => Op::SetByUid(uid, value(random)),
         2 => Op::UpdateByUid(uid, value(random)),
         3 => Op::RemoveByUid(uid),
+        4 => Op::IncrByUid(uid, random.below(1 << 20)),
+        5 => Op::DecrByUid(uid, random.below(1 << 20)),
+        6 => Op::TouchByUid(
+            uid,
+            [Life::Forever, Life::Hours(2)][random.below(2) as usize],
+        ),
+        7 => Op::GetByUid(uid),
         _ => Op::KeyOfUid(uid),
     }
 }
@@ -113,6 +120,52 @@ fn what_was_never_given_out_is_missing() {
             }
         }
     });
+}
+
+#[test]
+fn many_uids_are_read_in_order() {
+    over_every_table(options(), |table| {
+        let hints: Vec<Hint> = (0..100u64)
+            .map(|n| table.set_uid(key_of(n), n.to_string()).unwrap())
+            .collect();
+        table.remove(key_of(40)).unwrap();
+        for count in [0, 1, 31, 32, 33, 64, 100] {
+            let mut values = Vec::new();
+            let found = |at, value: Option<&[u8]>| values.push((at, value.map(<[u8]>::to_vec)));
+            table.get_many_by_uid(&hints[..count], found).unwrap();
+            let text = |n: usize| (n != 40).then(|| n.to_string().into_bytes());
+            let expected: Vec<_> = (0..count).map(|n| (n, text(n))).collect();
+            assert_eq!(values, expected);
+        }
+        let bare: Vec<u32> = hints.iter().map(|hint| hint.uid()).collect();
+        let mut there = 0;
+        let count = |_, value: Option<&[u8]>| there += u32::from(value.is_some());
+        table.get_many_by_uid(&bare, count).unwrap();
+        assert_eq!(there, 99);
+    });
+}
+
+#[test]
+fn a_counter_by_uid_is_the_one_that_is_meant() {
+    let table = options().shards(1).private().unwrap();
+    let first = table.set_uid(b"first", b"1").unwrap();
+    table.remove(b"first").unwrap();
+    let second = table.set_uid(b"second", b"2").unwrap();
+    assert_eq!(first.uid(), second.uid());
+    assert_eq!(table.incr_by_uid(first, 1).unwrap(), None);
+    assert_eq!(table.decr_by_uid(first, 1).unwrap(), None);
+    assert!(!table.touch_by_uid(first, Expiry::Never).unwrap());
+    assert_eq!(table.incr_by_uid(second, 1).unwrap(), Some(3));
+    assert_eq!(table.incr_by_uid(second.uid(), 1).unwrap(), Some(4));
+    // Too long a key for a counter in place, and a text that is none.
+    let long = table.set_uid([b'k'; 20_000], b"9").unwrap();
+    assert_eq!(table.incr_by_uid(long, 1).unwrap(), Some(10));
+    assert_eq!(table.decr_by_uid(long, 11).unwrap(), Some(0));
+    let text = table.set_uid(b"text", b"one").unwrap();
+    let outcome = table.incr_by_uid(text, 1);
+    assert!(matches!(outcome, Err(Error::NotACounter)));
+    table.remove([b'k'; 20_000]).unwrap();
+    assert_eq!(table.incr_by_uid(long, 1).unwrap(), None);
 }
 
 #[test]

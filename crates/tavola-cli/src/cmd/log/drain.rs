@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tavola::{Error, Log, LogOptions, LogSink};
+use tavola::{Error, Log, LogOptions, LogSink, RotatingFile};
 
 use super::LogArg;
 use super::lines::Form;
-use super::rotate::Rotated;
 use crate::error::CliError;
 use crate::rights::RightsArgs;
 use crate::{interrupt, units};
@@ -61,7 +60,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
                 path: path.clone(),
                 source,
             };
-            let file = Rotated::open(path, args.rotate, args.keep).map_err(failed)?;
+            let file = RotatingFile::open(path, args.rotate, args.keep).map_err(failed)?;
             drain(&args, &log, file, &interrupted, failed)?;
         }
     }

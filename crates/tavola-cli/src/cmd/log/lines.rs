@@ -18,8 +18,19 @@ pub struct Form {
     #[arg(long, short, value_parser = parse_level, default_value = "trace")]
     level: Level,
     /// Print one JSON object per line
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// The form of a line: full, or short (seconds since the first line, number of the thread)
+    #[arg(long, value_enum, default_value_t)]
+    format: TextForm,
+}
+
+/// How a line is printed as text.
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
+enum TextForm {
+    #[default]
+    Full,
+    Short,
 }
 
 /// Prints lines of a form to an output.
@@ -35,9 +46,10 @@ enum Sink<W: Write> {
 
 impl Form {
     pub fn to<W: Write>(&self, out: W) -> Printed<W> {
-        let sink = match self.json {
-            false => Sink::Text(LogText::new(out)),
-            true => Sink::Json {
+        let sink = match (self.json, self.format) {
+            (false, TextForm::Full) => Sink::Text(LogText::new(out)),
+            (false, TextForm::Short) => Sink::Text(LogText::short(out)),
+            (true, _) => Sink::Json {
                 out,
                 bytes: Vec::new(),
             },

@@ -5,8 +5,8 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value, json};
 use tavola::{
-    DurableStats, Holder, Latencies, LiveKeys, LogStats, Participant, Recent, ShardStats, Stats,
-    Table,
+    DurableStats, Holder, Latencies, LiveKeys, LivesWith, LogStats, Participant, Recent,
+    ShardStats, Stats, Table,
 };
 
 use super::{QUANTILES, hit_ratio};
@@ -65,6 +65,7 @@ pub fn document(
         "logs": logs.iter().map(|(name, log)| log_as_json(name, log)).collect::<Vec<_>>(),
         "classes": stats.classes.iter().map(class_as_json).collect::<Vec<_>>(),
     });
+    document.insert("lives_with".to_string(), lives_with(table).into());
     if let Value::Object(mut numbers) = numbers {
         document.append(&mut numbers);
     }
@@ -215,4 +216,13 @@ pub fn uuid(bytes: [u8; 16]) -> String {
         text.push_str(&format!("{byte:02x}"));
     }
     text
+}
+
+/// Returns with whom the table goes, if it goes with somebody.
+pub fn lives_with(table: &Table) -> Option<String> {
+    match table.lives_with().ok().flatten()? {
+        LivesWith::Process(pid) => Some(format!("process {pid}")),
+        LivesWith::LastUser => Some("its last user".to_string()),
+        _ => None,
+    }
 }

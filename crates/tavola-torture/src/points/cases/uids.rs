@@ -5,7 +5,7 @@ use super::super::builder::{Builder, key};
 use super::super::case::{Case, Prepared};
 use crate::value::{sealed, sealed_word};
 use std::rc::Rc;
-use tavola_model::{Op, Uid};
+use tavola_model::{Life, Op, Uid};
 
 /// Entries of a chunk.
 const CHUNK: u32 = 2046;
@@ -83,12 +83,30 @@ pub(super) fn cases(run: &Run<'_>) -> Prepared<Vec<Case>> {
         ),
         ("clear keys with uids", vec![Op::Clear]),
     ];
+    let by_uid = counted_and_touched(uid(b"counter".to_vec()), uid(b"text".to_vec()), uid(old()));
     let case = |(name, ops): (&str, _)| Case::new(name, some.clone(), ops).named(&hints);
-    let mut cases: Vec<Case> = all.into_iter().map(case).collect();
+    let mut cases: Vec<Case> = all.into_iter().chain(by_uid).map(case).collect();
     let empty = Builder::new(run.scratch)?.image()?;
     let none = Rc::new(Vec::new());
     cases.push(Case::new("set_uid of the first key of all", empty, vec![fresh()]).named(&none));
     Ok(cases)
+}
+
+/// Changes of a key by its uid that leave its value, or are numbers.
+fn counted_and_touched(counter: Uid, text: Uid, old: Uid) -> [(&'static str, Vec<Op>); 2] {
+    [
+        (
+            "count by uid, and of text",
+            vec![Op::IncrByUid(counter, 1), Op::DecrByUid(text, 1)],
+        ),
+        (
+            "touch by uid, twice",
+            vec![
+                Op::TouchByUid(old.clone(), Life::Hours(2)),
+                Op::TouchByUid(old, Life::Hours(3)),
+            ],
+        ),
+    ]
 }
 
 /// Chunks that are added and given back, items with uids that are moved.

@@ -42,6 +42,25 @@ pub(crate) struct Identity {
     pub(crate) time_ns: u64,
 }
 
+/// Returns the identity of another process of this pid namespace, or `None` if there is none of
+/// that number, or /proc does not say when it started.
+pub(crate) fn identity_of(pid: u32) -> Option<Identity> {
+    let me = identity();
+    if pid == me.pid {
+        return Some(me);
+    }
+    let mut buffer = [0; stat::STAT_BYTES];
+    let number = i32::try_from(pid).ok().filter(|pid| *pid > 0)?;
+    let start_time = stat::read_stat(number, &mut buffer)?.start_time;
+    let them = Identity {
+        pid,
+        start_time,
+        ..me
+    };
+    // Also says whether the numbers of /proc are ours.
+    (liveness(&them, &me) == Liveness::Alive).then_some(them)
+}
+
 /// Returns the identity of this process. Read from /proc once a process, from its memory after
 /// that.
 pub(crate) fn identity() -> Identity {
@@ -150,6 +169,13 @@ pub(crate) fn is_in_group(gid: u32) -> bool {
     let count = unsafe { libc::getgroups(count.max(0), groups.as_mut_ptr()) };
     groups.truncate(usize::try_from(count).unwrap_or(0));
     groups.contains(&gid)
+}
+
+/// Has a function called when the process ends by `exit`, or by returning from `main`. A process
+/// that cannot note it any more does without.
+pub(crate) fn at_exit(call: extern "C" fn()) {
+    // SAFETY: a function without arguments, which does not unwind.
+    unsafe { libc::atexit(call) };
 }
 
 #[cfg(all(test, not(miri)))]

@@ -1,6 +1,7 @@
 //! Printing lines as text.
 
 use super::{Level, LogLine};
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 /// Where a printed line goes, piece by piece.
@@ -80,14 +81,50 @@ impl LinePrinter {
             self.writer.set(format_args!("{}/{} ", line.pid, line.tid));
         }
         out.put(self.writer.get());
-        escape(line.text, out);
-        if line.cut > 0 {
-            let mut cut = CachedPart::default();
-            cut.set(format_args!(" [{} bytes cut]", line.cut));
-            out.put(cut.get());
-        }
-        out.put(b"\n");
+        put_text(line, out);
     }
+}
+
+/// How many writers are numbered, until the numbers begin again.
+const MOST_WRITERS: usize = 1 << 16;
+
+/// Prints lines in the short form: seconds since the first line, the number of the thread in the
+/// order in which threads came, and the text.
+#[derive(Default)]
+pub(super) struct ShortPrinter {
+    first_ns: Option<u64>,
+    writers: HashMap<(u32, u32), usize>,
+}
+
+impl ShortPrinter {
+    /// Appends a line, including its end.
+    pub(super) fn print(&mut self, line: &LogLine<'_>, out: &mut impl LinePieces) {
+        let first_ns = *self.first_ns.get_or_insert(line.unix_ns);
+        let micros = line.unix_ns.saturating_sub(first_ns) / 1000;
+        if self.writers.len() >= MOST_WRITERS {
+            self.writers.clear();
+        }
+        let next = self.writers.len() + 1;
+        let writer = *self.writers.entry((line.pid, line.tid)).or_insert(next);
+        let mut head = CachedPart::default();
+        head.set(format_args!("#{}.", micros / 1_000_000));
+        out.put(head.get());
+        out.put(&digits((micros % 1_000_000) as u32));
+        head.set(format_args!(" {writer} "));
+        out.put(head.get());
+        put_text(line, out);
+    }
+}
+
+/// Appends the text of a line, and its end.
+fn put_text(line: &LogLine<'_>, out: &mut impl LinePieces) {
+    escape(line.text, out);
+    if line.cut > 0 {
+        let mut cut = CachedPart::default();
+        cut.set(format_args!(" [{} bytes cut]", line.cut));
+        out.put(cut.get());
+    }
+    out.put(b"\n");
 }
 
 fn digits(mut number: u32) -> [u8; 6] {
@@ -139,6 +176,35 @@ impl fmt::Display for LogLine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_short_form_counts_seconds_and_writers() {
+        let mut printer = ShortPrinter::default();
+        let mut print = |unix_ns, tid, text: &'static [u8]| {
+            let mut out = Vec::<u8>::new();
+            let line = LogLine {
+                unix_ns,
+                pid: 4711,
+                tid,
+                level: Level::Info,
+                is_shown: false,
+                text,
+                cut: 0,
+            };
+            printer.print(&line, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let begin = 1_795_343_465_123_456_789;
+        assert_eq!(print(begin, 9, b"one"), "#0.000000 1 one\n");
+        assert_eq!(
+            print(begin + 3_948_000, 3, b"two\n"),
+            "#0.003948 2 two\\n\n"
+        );
+        // The clock was set back.
+        assert_eq!(print(begin - 1_000, 9, b""), "#0.000000 1 \n");
+        let late = begin + 61_000_000_000;
+        assert_eq!(print(late, 3, b"end"), "#61.000000 2 end\n");
+    }
 
     #[test]
     fn a_line_is_one_line() {

@@ -4,8 +4,10 @@ use super::Options;
 use crate::engine::UidPolicy;
 use crate::engine::no_room;
 use crate::error::{Error, Result};
-use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, PAGE};
+use crate::layout::{Fixed, Geometry, MAX_SIZE, MIN_SIZE, MOST_MS, MOST_SMALL, Owner, PAGE};
 use crate::region::is_in_memory;
+use crate::sys::process::identity_of;
+use crate::values::LivesWith;
 use std::path::Path;
 
 const DEFAULT_SIZE: u64 = 64 << 30;
@@ -66,6 +68,7 @@ impl Options {
                     is_cache: self.capacity.is_some(),
                     has_versions: self.versions,
                     is_durable: self.durable.is_some(),
+                    owner: self.owner(path)?,
                     ..geometry
                 };
                 Ok((geometry, max_size))
@@ -84,6 +87,25 @@ impl Options {
             false => DEFAULT_SIZE_ON_DISK,
         };
         default.max(for_cache.min(MAX_SIZE))
+    }
+
+    fn owner(&self, path: Option<&Path>) -> Result<Option<Owner>> {
+        let bad = |why: String| {
+            let option = "lives_with";
+            Err(Error::BadOption { option, why })
+        };
+        match self.lives_with {
+            None => Ok(None),
+            Some(_) if self.durable.is_some() => {
+                bad("a durable table outlives every process".to_string())
+            }
+            Some(_) if path.is_none() => bad("a private table has no name".to_string()),
+            Some(LivesWith::LastUser) => Ok(Some(Owner::LastUser)),
+            Some(LivesWith::Process(pid)) => match identity_of(pid) {
+                Some(process) => Ok(Some(Owner::Process(process))),
+                None => bad(format!("no process has the number {pid}")),
+            },
+        }
     }
 
     fn ttl_ms(&self, fixed: Option<Fixed>) -> Result<u64> {

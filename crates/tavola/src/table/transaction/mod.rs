@@ -11,7 +11,7 @@ use crate::alloc::Tags;
 use crate::engine::{Change, Core, KeyOrUid, MOST_CHANGES, Metadata, Work};
 use crate::error::{Error, Result};
 use crate::lock::Turn;
-use crate::table::number::{NumberOptions, sum_of};
+use crate::table::number::{NumberOptions, bytes_of, sum_of};
 use crate::values::Attributes;
 use std::fmt;
 use std::marker::PhantomData;
@@ -271,8 +271,8 @@ impl<'t> Transaction<'t> {
     /// As [`Table::add_number`](crate::Table::add_number) and [`Transaction::set`].
     pub fn add_number(&mut self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
         let key = key.as_ref();
-        let sum = sum_of(self.get(key)?.as_deref(), by)?;
-        self.keep(key, sum.to_string().as_bytes())?;
+        let sum = sum_of(self.core, self.get(key)?.as_deref(), by)?;
+        self.keep(key, &bytes_of(self.core, sum))?;
         Ok(sum)
     }
 
@@ -289,12 +289,13 @@ impl<'t> Transaction<'t> {
     ) -> Result<i64> {
         let key = key.as_ref();
         let old = self.get(key)?;
-        let sum = sum_of(old.as_deref(), by)?;
+        let sum = sum_of(self.core, old.as_deref(), by)?;
+        let value = bytes_of(self.core, sum);
         match (sum == 0 && options.remove_zero, old.is_some()) {
             (true, true) => self.change(key, Change::Remove)?,
             (true, false) => {}
-            (false, true) => self.keep(key, sum.to_string().as_bytes())?,
-            (false, false) => self.set_with(key, sum.to_string(), options.attributes)?,
+            (false, true) => self.keep(key, &value)?,
+            (false, false) => self.set_with(key, value, options.attributes)?,
         }
         Ok(sum)
     }

@@ -1,14 +1,18 @@
 //! A file that is begun again when it has become large.
-//!
-//! Own code, as the crates that do this continue without a message when a file cannot be opened.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Written to by whole lines.
-pub struct Rotated {
+/// A file to append to, which is rotated when it has become large: `events.log` becomes
+/// `events.log.1`, that becomes `events.log.2`, and so on. For [`LogText`](super::LogText).
+///
+/// # Crash
+/// If the process is killed while it rotates, a number may be missing among the old files; no file
+/// that is to be kept is lost.
+#[derive(Debug)]
+pub struct RotatingFile {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -16,15 +20,20 @@ pub struct Rotated {
     keep: u32,
 }
 
-impl Rotated {
-    /// Opens a file to append to it; from `most` bytes on another is begun, and `keep` stay.
-    pub fn open(path: &Path, most: Option<u64>, keep: u32) -> io::Result<Rotated> {
+impl RotatingFile {
+    /// Opens a file to append to it, and creates it if it is missing. Before a write that would
+    /// make it larger than `rotate_bytes`, a new file is begun, and `keep` old ones stay.
+    ///
+    /// # Errors
+    /// Those of opening the file.
+    pub fn open(path: impl AsRef<Path>, rotate_bytes: Option<u64>, keep: u32) -> io::Result<Self> {
+        let path = path.as_ref();
         let file = append(path)?;
-        Ok(Rotated {
+        Ok(Self {
             bytes: file.metadata()?.len(),
             path: path.to_path_buf(),
             file,
-            most: most.unwrap_or(u64::MAX),
+            most: rotate_bytes.unwrap_or(u64::MAX),
             keep,
         })
     }
@@ -61,7 +70,7 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-impl Write for Rotated {
+impl Write for RotatingFile {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         if self.bytes > 0 && self.bytes.saturating_add(lines.len() as u64) > self.most {
             self.rotate()?;
@@ -86,7 +95,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out");
         let text = |name: &str| fs::read_to_string(dir.path().join(name)).ok();
-        let mut file = Rotated::open(&path, Some(8), 2).unwrap();
+        let mut file = RotatingFile::open(&path, Some(8), 2).unwrap();
         for line in [
             "one\n",
             "two\n",
@@ -102,7 +111,7 @@ mod tests {
         assert_eq!(text("out.2").as_deref(), Some("longer than all\n"));
         assert_eq!(text("out.3"), None);
         // What is there counts.
-        let mut file = Rotated::open(&path, Some(8), 0).unwrap();
+        let mut file = RotatingFile::open(&path, Some(8), 0).unwrap();
         file.write_all(b"seven\n").unwrap();
         assert_eq!(text("out").as_deref(), Some("seven\n"));
         assert_eq!(text("out.1").as_deref(), Some("five\n"));
