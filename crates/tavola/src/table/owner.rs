@@ -14,17 +14,21 @@ use std::path::Path;
 
 impl Options {
     /// Opens a table with an owner, for reading or writing; `file` was opened just now.
-    pub(super) fn open_owned(&self, at: &Location, file: Unmapped) -> Result<Table> {
-        let is_last_user = file.geometry().owner == Some(Owner::LastUser);
-        if is_last_user && file.is_writable() {
-            return self.open_as_user(at);
-        }
-        match remove_if_over(at, &file)? {
-            true => Err(missing(at)),
-            false => {
-                let path = at.path().into();
-                self.table(Lazy::unmapped(file, path, self.uid_policy))
+    pub(super) fn open_owned(&self, at: &Location, mut file: Unmapped) -> Result<Table> {
+        loop {
+            let is_writable = file.is_writable();
+            if is_writable && file.geometry().owner == Some(Owner::LastUser) {
+                return self.open_as_user(at);
             }
+            if !is_over(at, &file)? {
+                let path = at.path().into();
+                return self.table(Lazy::unmapped(file, path, self.uid_policy));
+            }
+            if remove_if_over(at, &file)? {
+                return Err(missing(at));
+            }
+            // The name leads to another table by now.
+            file = region::open(at, is_writable)?.in_core_dumps(self.core_dumps);
         }
     }
 
@@ -36,15 +40,17 @@ impl Options {
         };
         // What the name leads to may be another table by now.
         let file = region::open(at, true)?.in_core_dumps(self.core_dumps);
+        if file.geometry().owner != Some(Owner::LastUser) {
+            drop(lock);
+            return self.open_owned(at, file);
+        }
         let path = at.path();
         let core = Core::new(file.map(path)?, path.to_path_buf(), self.uid_policy);
-        if core.region().geometry().owner == Some(Owner::LastUser) {
-            if !has_users(core.region(), Me::NOBODY) {
-                lock.remove_name()?;
-                return Err(missing(at));
-            }
-            core.writer()?;
+        if !has_users(core.region(), Me::NOBODY) {
+            lock.remove_name()?;
+            return Err(missing(at));
         }
+        core.writer()?;
         drop(lock);
         core.name.begin();
         self.table(Lazy::mapped(core, path.to_path_buf()))
@@ -75,8 +81,9 @@ pub(super) fn remove_if_over_at(path: &Path) -> bool {
     file.is_ok_and(|file| remove_if_over(&at, &file).unwrap_or(false))
 }
 
-/// Removes the name of a table whose owner is gone. Returns whether the owner was gone: then the
-/// name leads to nothing, or to a file that only others may remove.
+/// Removes the name of a table whose owner is gone. Returns whether it was: then the name leads to
+/// nothing, or to a file that only others may remove. Otherwise the name may lead to another table
+/// than `file`.
 ///
 /// # Errors
 /// Those of removing it.
