@@ -13,6 +13,7 @@
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`shf`]: a line a second, as SharedHashFile's users know it.
+//! - [`clients`]: this client of memcached servers, and libmemcached, at memcached.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
 //! - [`compare`]: the table beside other stores, and how each of them is used.
@@ -21,12 +22,14 @@
 //! [`bytes`] (keys and values made from an index, and checked), [`order`] (a random visiting order
 //! that costs no memory), [`latency`] (histograms, and what the scheduler had to do with the
 //! slowest), [`scratch`] (the table), [`crew`] and [`duty`] (workers, as their leader sees them and
-//! as they see it), [`stats`] (medians), [`table`] (how lines are printed).
+//! as they see it), [`peer`] (programs in C), [`stats`] (medians), [`table`] (how lines are
+//! printed).
 //!
 //! Exit codes: 0 done, 2 error, also when a table gave a wrong answer.
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod clients;
 mod clock;
 mod command;
 mod compare;
@@ -39,6 +42,7 @@ mod latency;
 mod locks;
 mod log;
 mod order;
+mod peer;
 mod queue;
 mod scale;
 mod scratch;
@@ -78,6 +82,7 @@ Examples:
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
   tavola-bench shf --stores tavola,lmdb             a line a second, as SharedHashFile prints
+  tavola-bench clients                              tavola-client beside libmemcached
   tavola-bench serve --against memcached            clients of memcached, at both servers
   tavola-bench trace web.u32 --items 5%             hit ratios of a table with a capacity
   tavola-bench compare --quick                      beside the other stores there are
@@ -127,6 +132,7 @@ enum What {
     Log(log::Config),
     Scale(scale::Config),
     Shf(Box<shf::Config>),
+    Clients(clients::Config),
     Serve(Box<serve::Config>),
     Trace(trace::Config),
     Compare(Box<compare::Config>),
@@ -194,6 +200,9 @@ fn run(what: What) -> Result<()> {
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),
         What::Scale(args) => lines(args.json, scale::COLUMNS).each(|emit| scale::run(&args, emit)),
         What::Shf(args) => lines(args.json, &[]).each(|emit| shf::run(&args, emit)),
+        What::Clients(args) => {
+            lines(args.json, clients::COLUMNS).each(|emit| clients::run(&args, emit))
+        }
         What::Serve(args) => lines(args.json, serve::COLUMNS).each(|emit| serve::run(&args, emit)),
         What::Trace(args) => lines(args.json, trace::COLUMNS).each(|emit| trace::run(&args, emit)),
         What::Compare(args) => compare::run(*args),

@@ -211,5 +211,5 @@ fn every_struct_and_field_of_the_header_is_checked() {
         let checked = known.matches(&format!("(offsetof({name}, ")).count();
         assert_eq!(checked, there, "fields of {name}");
     }
-    assert_eq!(structs, 31);
+    assert_eq!(structs, known.matches("(alignof(").count());
 }

@@ -161,7 +161,7 @@ impl Listening {
         }
     }
 
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         match self {
             Self::Port(port) => format!("127.0.0.1:{port}"),
             Self::Socket(path) => path.display().to_string(),

@@ -17,11 +17,9 @@
 //!
 //! - [`board`]: the lines
 //! - [`worker`]: a process, and the kinds of table
-//! - [`lmdb`]: a process that uses LMDB, in C
 //! - [`tap`]: closing lines in the form of TAP: calls, queues, locks, a log
 
 mod board;
-mod lmdb;
 mod tap;
 mod worker;
 
@@ -42,9 +40,19 @@ pub use worker::work;
 use self::board::{Board, Sample};
 use crate::clock::monotonic_ns;
 use crate::crew::Crew;
+use crate::peer::Peer;
 use crate::scratch::Scratch;
 use crate::table::{Emit, show};
 use crate::{Error, Place, Result};
+
+/// The processes that use LMDB.
+const LMDB: Peer = Peer {
+    name: "LMDB",
+    source: include_str!("../../peers/shf/lmdb.c"),
+    header: "lmdb.h",
+    library: "lmdb",
+    package: "liblmdb-dev",
+};
 
 /// A phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,7 +292,7 @@ impl Measured {
             }
         };
         let program = match store {
-            Store::Lmdb => Some(lmdb::program(folder.path())?),
+            Store::Lmdb => Some(LMDB.compile(folder.path())?),
             _ => None,
         };
         for part in 0..config.procs {
@@ -349,7 +357,7 @@ fn open(path: &Path) -> Result<File> {
 
 fn one(config: &Config, store: Store, out: &mut Out<'_>) -> Result<()> {
     if store == Store::Lmdb
-        && let Some(why) = lmdb::missing()
+        && let Some(why) = LMDB.missing()
     {
         let object = || json!({"store": store.name(), "skipped": why});
         return out.line(|| format!("* lmdb is left out: {why}"), object);

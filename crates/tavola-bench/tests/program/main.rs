@@ -274,6 +274,27 @@ fn each_kind_of_lock_is_measured_for_each_number_of_threads() {
 }
 
 #[test]
+fn this_client_is_measured_beside_libmemcached() {
+    let shell = Shell::new();
+    let lines = shell.lines(&words("clients --json --repeat 2 --millis 5 --cpus one"));
+    if !lines[0]["left_out"].is_null() {
+        eprintln!("left out: {}", lines[0]["left_out"]);
+        return;
+    }
+    let loads = ["wait", "joined", "mget", "mget-4", "sets"];
+    let runs: Vec<&str> = lines
+        .iter()
+        .map(|line| line["load"].as_str().unwrap())
+        .collect();
+    assert_eq!(runs, [loads, loads].concat());
+    for line in &lines {
+        assert!(number(line, "us") > 0.0 && number(line, "their_us") > 0.0);
+        assert!(number(line, "least") <= number(line, "most"));
+        assert_eq!(number(line, "pairs"), 2.0);
+    }
+}
+
+#[test]
 fn tags_are_compared_with_none() {
     let shell = Shell::new();
     let run = |args: &[&str]| {

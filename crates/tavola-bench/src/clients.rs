@@ -1,0 +1,382 @@
+//! `tavola-client` beside libmemcached, both at memcached: loops of the kinds that programs have.
+//!
+//! Both clients run for a moment, one right after the other, many times; what counts is the ratio
+//! of the times of a loop within each pair. The order changes from pair to pair. libmemcached is
+//! asked by a program in C, compiled when it is needed, tavola-client by this one.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::json;
+use tavola_client::{Batch, Client, GetOptions, Outcome, Sink, StoreOptions};
+
+use crate::compare::job::Transport;
+use crate::compare::servers::{self, Listening, Running};
+use crate::duty::{stay_on, stay_on_all, usable_cpus};
+use crate::peer::Peer;
+use crate::serve::Cpus;
+use crate::stats::{Spread, median};
+use crate::{Emit, Error, Result};
+
+const HELP: &str = "\
+Loads, all with keys of 5 to 6 bytes and values of 100:
+  wait     a set, then a get of the key, each waits for its answer
+  joined   a set without an answer, then a get of the key
+  mget     100 keys in one call, from one server
+  mget-4   the same from four servers
+  sets     100 sets, each with an answer; tavola-client sends them in one call
+ratio is the time of a loop of tavola-client divided by that of libmemcached: below 1, tavola-client
+is faster. It is the median of all pairs, beside the least and the most. us and their_us are the
+medians of microseconds a loop. Only an idle machine will do.
+
+Examples:
+  tavola-bench clients
+  tavola-bench clients --only wait,joined --cpus one --repeat 21
+  tavola-bench clients --json | jq 'select(.ratio > 0.9)'";
+
+/// What people see of a line.
+pub const COLUMNS: &[&str] = &[
+    "load",
+    "transport",
+    "cpus",
+    "ratio",
+    "least",
+    "most",
+    "us",
+    "their_us",
+];
+
+/// This client of memcached servers, beside libmemcached
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub struct Config {
+    /// Loads, with commas between [default: all]
+    #[arg(long, value_name = "LOAD", value_delimiter = ',')]
+    only: Vec<Load>,
+    /// tcp, unix, or both with a comma between
+    #[arg(long, value_delimiter = ',', default_value = "tcp,unix")]
+    transports: Vec<Transport>,
+    /// Clients and servers on one CPU, or clients on one and servers on the others
+    #[arg(long, value_delimiter = ',', default_value = "one,two")]
+    cpus: Vec<Cpus>,
+    /// Milliseconds of each run
+    #[arg(long, value_name = "MS", default_value_t = 200)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    millis: u64,
+    /// Pairs of runs
+    #[arg(long, short, value_name = "R", default_value_t = 9)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+enum Load {
+    Wait,
+    Joined,
+    Mget,
+    #[value(name = "mget-4")]
+    #[serde(rename = "mget-4")]
+    MgetOfFour,
+    Sets,
+}
+
+impl Load {
+    const ALL: [Self; 5] = [
+        Self::Wait,
+        Self::Joined,
+        Self::Mget,
+        Self::MgetOfFour,
+        Self::Sets,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Joined => "joined",
+            Self::Mget => "mget",
+            Self::MgetOfFour => "mget-4",
+            Self::Sets => "sets",
+        }
+    }
+}
+
+const LIBMEMCACHED: Peer = Peer {
+    name: "libmemcached",
+    source: include_str!("../peers/client/libmemcached.c"),
+    header: "libmemcached/memcached.h",
+    library: "memcached",
+    package: "libmemcached-dev",
+};
+
+const SERVERS: usize = 4;
+/// What each server may take.
+const MEMORY_MIB: u64 = 64;
+const BATCH: usize = 100;
+const VALUE: [u8; 100] = [b'v'; 100];
+
+pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
+    let missing = LIBMEMCACHED.missing();
+    let no_server = crate::command::program("memcached".as_ref()).is_none();
+    let no_server = no_server.then(|| "there is no memcached here".to_owned());
+    if let Some(left_out) = missing.or(no_server) {
+        return emit(&json!({"what": "libmemcached", "left_out": left_out}));
+    }
+    let loads = match &config.only[..] {
+        [] => Load::ALL.to_vec(),
+        only => only.to_vec(),
+    };
+    let folder = tempfile::tempdir().map_err(Error::io("making a folder for servers"))?;
+    let program = LIBMEMCACHED.compile(folder.path())?;
+    let usable = usable_cpus()?;
+    for cpus in &config.cpus {
+        let server_cpus = match cpus {
+            Cpus::One => &usable[..1],
+            Cpus::Two => &usable[1..],
+        };
+        if server_cpus.is_empty() {
+            let left_out = "it needs two CPUs, and there is one here";
+            emit(&json!({"what": "cpus two", "left_out": left_out}))?;
+            continue;
+        }
+        for transport in &config.transports {
+            let fleet = Fleet::start(*transport, server_cpus, folder.path())?;
+            stay_on(Some(usable[0]))?;
+            let mut theirs = Theirs::start(&program, &fleet)?;
+            let ours = Ours::new(&fleet)?;
+            for load in &loads {
+                let mut line = pairs(config, *load, &ours, &mut theirs)?;
+                line["transport"] = json!(transport);
+                line["cpus"] = json!(cpus);
+                emit(&line)?;
+            }
+            drop(ours);
+            stay_on_all(&usable)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the pairs of a load.
+fn pairs(
+    config: &Config,
+    load: Load,
+    ours: &Ours,
+    theirs: &mut Theirs,
+) -> Result<serde_json::Value> {
+    let time = Duration::from_millis(config.millis);
+    let mut pairs = Vec::new();
+    for turn in 0..config.repeat {
+        let is_first = turn % 2 == 0;
+        let first = is_first.then(|| ours.run(load, time)).transpose()?;
+        let their_us = theirs.run(load, config.millis)?;
+        let us = match first {
+            Some(us) => us,
+            None => ours.run(load, time)?,
+        };
+        pairs.push((us, their_us));
+    }
+    let ratio = Spread::of(pairs.iter().map(|(us, their_us)| us / their_us));
+    Ok(json!({
+        "load": load, "ratio": ratio.median, "least": ratio.least, "most": ratio.most,
+        "us": median(pairs.iter().map(|pair| pair.0)),
+        "their_us": median(pairs.iter().map(|pair| pair.1)), "pairs": pairs.len(),
+    }))
+}
+
+/// Servers of memcached, each of one thread.
+struct Fleet {
+    addresses: Vec<Listening>,
+    _running: Vec<Running>,
+}
+
+impl Fleet {
+    fn start(transport: Transport, cpus: &[usize], folder: &Path) -> Result<Self> {
+        let failed = |what: String| Error::Worker { what };
+        let (mut addresses, mut all) = (Vec::new(), Vec::new());
+        for number in 0..SERVERS {
+            let store = folder.join(format!("{}-{number}", transport.name()));
+            std::fs::create_dir_all(&store).map_err(Error::io("making a server's folder"))?;
+            let place = Listening::choose(transport, &store, "s").map_err(failed)?;
+            // What an earlier one has left.
+            let _ = std::fs::remove_file(store.join("s"));
+            let args = servers::memcached(&place, 1, MEMORY_MIB);
+            let command = servers::bound("memcached".as_ref());
+            let version = String::new();
+            let running = servers::launch(command, &args, cpus, &store, place.clone(), version);
+            all.push(running.map_err(failed)?);
+            addresses.push(place);
+        }
+        Ok(Self {
+            addresses,
+            _running: all,
+        })
+    }
+}
+
+/// The program that uses libmemcached.
+struct Theirs {
+    child: Child,
+    input: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Theirs {
+    fn start(program: &Path, fleet: &Fleet) -> Result<Self> {
+        let mut command = servers::bound(program);
+        for place in &fleet.addresses {
+            command.arg(place.address());
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.spawn();
+        let mut child = child.map_err(Error::io("starting the program of libmemcached"))?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        Ok(Self {
+            input: input.expect("a pipe"),
+            answers: BufReader::new(output.expect("a pipe")).lines(),
+            child,
+        })
+    }
+
+    /// Returns the microseconds of a loop.
+    fn run(&mut self, load: Load, millis: u64) -> Result<f64> {
+        let ask = format!("{} {millis}\n", load.name());
+        let asked = self.input.write_all(ask.as_bytes());
+        asked.map_err(Error::io("asking the program of libmemcached"))?;
+        let answer = self.answers.next().transpose();
+        let answer = answer.map_err(Error::io("hearing the program of libmemcached"))?;
+        let numbers = answer.as_deref().and_then(|line| line.split_once(' '));
+        let parsed = numbers.and_then(|(loops, ns)| {
+            let (loops, ns) = (loops.parse::<f64>().ok()?, ns.parse::<f64>().ok()?);
+            Some(ns / loops / 1e3)
+        });
+        parsed.ok_or_else(|| Error::worker("the program of libmemcached failed"))
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// This client, at one server and at all.
+struct Ours {
+    one: Client,
+    all: Client,
+    keys: Vec<String>,
+}
+
+impl Ours {
+    fn new(fleet: &Fleet) -> Result<Self> {
+        let client = |places: &[Listening]| {
+            let mut builder = Client::builder();
+            for place in places {
+                let name = match place {
+                    Listening::Port(_) => place.address(),
+                    Listening::Socket(_) => format!("unix:{}", place.address()),
+                };
+                builder = builder.server(&name, 1.0);
+            }
+            let built = builder.io_timeout(Duration::from_secs(10)).build();
+            built.map_err(|error| Error::worker(error.to_string()))
+        };
+        let ours = Self {
+            one: client(&fleet.addresses[..1])?,
+            all: client(&fleet.addresses)?,
+            keys: (0..BATCH).map(|number| format!("key:{number}")).collect(),
+        };
+        for client in [&ours.one, &ours.all] {
+            ours.execute(client, &mut ours.sets())?;
+        }
+        Ok(ours)
+    }
+
+    fn sets(&self) -> Batch<'_> {
+        let mut batch = Batch::new();
+        for key in &self.keys {
+            batch.set(key.as_bytes(), &VALUE, StoreOptions::default());
+        }
+        batch
+    }
+
+    fn gets(&self) -> Batch<'_> {
+        let mut batch = Batch::new();
+        for key in &self.keys {
+            batch.get(key.as_bytes(), GetOptions::default());
+        }
+        batch
+    }
+
+    fn execute(&self, client: &Client, batch: &mut Batch<'_>) -> Result<()> {
+        let mut taken = Taken {
+            bytes: [0; 100],
+            done: 0,
+        };
+        client.execute(batch, &mut taken);
+        match taken.done {
+            BATCH => Ok(()),
+            done => Err(Error::wrong("clients", format!("{done} of {BATCH} keys"))),
+        }
+    }
+
+    fn pair(&self, key: &str, options: StoreOptions) -> Result<()> {
+        let failed = |error: tavola_client::Error| Error::worker(error.to_string());
+        self.one
+            .set(key.as_bytes(), &VALUE, options)
+            .map_err(failed)?;
+        let found = self.one.get(key.as_bytes()).map_err(failed)?;
+        match found.is_some_and(|found| found.data == VALUE) {
+            true => Ok(()),
+            false => Err(Error::wrong("clients", "another value than was set")),
+        }
+    }
+
+    /// Returns the microseconds of a loop.
+    fn run(&self, load: Load, time: Duration) -> Result<f64> {
+        let (mut gets, mut sets) = (self.gets(), self.sets());
+        let waits = StoreOptions::default();
+        let mut keys = self.keys.iter().cycle();
+        let (begin, mut loops) = (Instant::now(), 0_u32);
+        loop {
+            let key = keys.next().expect("keys without an end");
+            match load {
+                Load::Wait => self.pair(key, waits)?,
+                Load::Joined => self.pair(key, waits.without_reply())?,
+                Load::Mget => self.execute(&self.one, &mut gets)?,
+                Load::MgetOfFour => self.execute(&self.all, &mut gets)?,
+                Load::Sets => self.execute(&self.one, &mut sets)?,
+            }
+            loops += 1;
+            let elapsed = begin.elapsed();
+            if elapsed >= time {
+                return Ok(elapsed.as_secs_f64() * 1e6 / f64::from(loops));
+            }
+        }
+    }
+}
+
+/// Takes values into its own memory, and counts what was found or stored.
+struct Taken {
+    bytes: [u8; 100],
+    done: usize,
+}
+
+impl Sink for Taken {
+    fn room(&mut self, _index: usize, len: usize, _flags: u32) -> Option<&mut [u8]> {
+        (len == VALUE.len()).then_some(&mut self.bytes)
+    }
+
+    fn done(&mut self, _index: usize, outcome: Outcome) {
+        let is_done = matches!(outcome, Outcome::Hit { .. } | Outcome::Stored);
+        self.done += usize::from(is_done);
+    }
+}
