@@ -83,10 +83,10 @@ def test_keys_of_pymemcache(running, prefix):
     from pymemcache.client.hash import HashClient as Theirs
 
     fleet = [server.address for server in running]
-    check_keys(prefix, HashClient(fleet, **PATIENT), Theirs(fleet))
+    check_keys(prefix, HashClient(fleet, **PATIENT), Theirs(fleet, default_noreply=False))
     # The prefix has no part in it, as there.
     both = {"key_prefix": prefix.encode()}
-    check_keys("", HashClient(fleet, **both, **PATIENT), Theirs(fleet, **both))
+    check_keys("", HashClient(fleet, **both, **PATIENT), Theirs(fleet, default_noreply=False, **both))
 
 
 @pytest.mark.parametrize("fleet", [
