@@ -1,13 +1,11 @@
 //! RESP3 as a client speaks it: commands into bytes, bytes into replies in their order. Pushes keep
 //! their places among the replies, which rule N3 needs.
 //!
-//! The rest of the crate knows only [`Reply`]; the decoder is that of `redis-protocol`.
+//! Replies own their bytes here, as they go from one thread to another.
 
-use redis_protocol::resp3::decode::complete::decode;
-use redis_protocol::resp3::types::OwnedFrame;
+use tavola_proto::resp as proto;
 
-/// More unread bytes than this end the connection: a value has 512 MiB at most.
-const MOST_UNREAD: usize = 600 << 20;
+pub(crate) use proto::ask::command;
 
 /// One reply or push.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,42 +20,37 @@ pub(crate) enum Reply {
     Other,
 }
 
-impl From<OwnedFrame> for Reply {
-    fn from(frame: OwnedFrame) -> Self {
-        let list = |frames: Vec<OwnedFrame>| frames.into_iter().map(Reply::from).collect();
-        match frame {
-            OwnedFrame::BlobString { data, .. } | OwnedFrame::SimpleString { data, .. } => {
-                Self::Bytes(data)
-            }
-            OwnedFrame::Null => Self::Null,
-            OwnedFrame::Number { data, .. } => Self::Number(data),
-            OwnedFrame::SimpleError { data, .. } => Self::Error(data),
-            OwnedFrame::BlobError { data, .. } => {
-                Self::Error(String::from_utf8_lossy(&data).into_owned())
-            }
-            OwnedFrame::Array { data, .. } => Self::List(list(data)),
-            OwnedFrame::Push { data, .. } => Self::Push(list(data)),
+impl From<proto::Reply<'_>> for Reply {
+    fn from(reply: proto::Reply<'_>) -> Self {
+        match reply {
+            proto::Reply::Bulk(bytes) | proto::Reply::Simple(bytes) => Self::Bytes(bytes.to_vec()),
+            proto::Reply::Null => Self::Null,
+            proto::Reply::Integer(number) => Self::Number(number),
+            proto::Reply::Error(text) => Self::Error(String::from_utf8_lossy(text).into_owned()),
+            proto::Reply::Array(replies) => Self::List(replies.map(Reply::from).collect()),
+            proto::Reply::Push(replies) => Self::Push(replies.map(Reply::from).collect()),
             _ => Self::Other,
         }
     }
 }
 
-/// Appends a command.
-pub(crate) fn command(out: &mut Vec<u8>, words: &[&[u8]]) {
-    out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
-    for word in words {
-        out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        out.extend_from_slice(word);
-        out.extend_from_slice(b"\r\n");
-    }
-}
-
 /// Bytes that were received, and not read yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Incoming {
     bytes: Vec<u8>,
     /// Where the next reply begins.
     start: usize,
+    decoder: proto::ReplyDecoder,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            start: 0,
+            decoder: proto::ReplyDecoder::new(proto::ReplyLimits::default()),
+        }
+    }
 }
 
 impl Incoming {
@@ -69,18 +62,13 @@ impl Incoming {
 
     /// Returns the next complete reply.
     pub(crate) fn next(&mut self) -> Result<Option<Reply>, String> {
-        let unread = &self.bytes[self.start..];
-        if unread.is_empty() {
-            return Ok(None);
-        }
-        match decode(unread) {
-            Ok(Some((frame, len))) => {
-                self.start += len;
-                Ok(Some(Reply::from(frame)))
+        match self.decoder.step(&self.bytes[self.start..]) {
+            Ok(proto::ReplyStep::Reply { reply, used }) => {
+                self.start += used;
+                Ok(Some(Reply::from(reply)))
             }
-            Ok(None) if unread.len() <= MOST_UNREAD => Ok(None),
-            Ok(None) => Err("it sent a reply that is too long".to_owned()),
-            Err(error) => Err(format!("it does not speak RESP3 ({error})")),
+            Ok(proto::ReplyStep::More { .. }) => Ok(None),
+            Err(why) => Err(format!("it does not speak RESP3 ({why})")),
         }
     }
 }
@@ -126,12 +114,5 @@ mod tests {
         let mut incoming = Incoming::default();
         incoming.add(b"HTTP/1.1 400 Bad Request\r\n");
         assert!(incoming.next().is_err());
-    }
-
-    #[test]
-    fn a_command_is_an_array_of_bulk_strings() {
-        let mut out = Vec::new();
-        command(&mut out, &[b"GET", b"a\r\n"]);
-        assert_eq!(out, b"*2\r\n$3\r\nGET\r\n$3\r\na\r\n\r\n");
     }
 }

@@ -29,6 +29,8 @@ const EVERY: u64 = 3600;
 /// Points of a long case in a sample: so many for each of the seconds, and never fewer.
 const POINTS_A_SECOND: u64 = 1;
 const LEAST_POINTS: u64 = 60;
+/// Of a case whose end is not known, so many of the first points are in a sample.
+const ALL_OF_THE_FIRST: u64 = 40;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +102,13 @@ impl Args {
                 (0..count).map(nth).collect()
             }
         }
+    }
+
+    /// Returns the points of a case whose end is found by running into it: all, or the first of
+    /// them and then one in eight.
+    pub(crate) fn points_until_the_end(&self) -> impl Iterator<Item = u64> {
+        let step = if self.every_point() { 1 } else { 8 };
+        (1..ALL_OF_THE_FIRST).chain((ALL_OF_THE_FIRST..).step_by(step))
     }
 
     /// How many points of a long case make a sample.

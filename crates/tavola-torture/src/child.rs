@@ -56,7 +56,7 @@ pub(crate) fn child(
 /// Prints what a case came to.
 pub(crate) fn print_result(case: &str, points: u64, finders: u64, began: u64) {
     println!(
-        "  {case:<46} {points} points, all killed at; {finders} finders killed, {:.1} s",
+        "  {case:<46} killed at {points} points; {finders} finders killed, {:.1} s",
         (now_ns() - began) as f64 / 1e9
     );
 }

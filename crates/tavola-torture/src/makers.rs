@@ -116,7 +116,7 @@ pub(crate) fn run(
     for place in places {
         if only.is_none_or(|only| place.name.contains(only)) {
             let step = if args.every_point() { 1 } else { spare };
-            points(board, path, place, step, &survive)?;
+            points(args, board, path, place, step, &survive)?;
         }
     }
     Ok(())
@@ -124,6 +124,7 @@ pub(crate) fn run(
 
 /// Kills a maker at each of its stores, and a finder of what it left at each of its own.
 fn points(
+    args: &Args,
     board: &Board,
     path: &Path,
     place: &Place,
@@ -142,7 +143,7 @@ fn points(
     };
     let survive = |process: &str| child(board, name, process, || survive(place));
     let (mut killed, mut finders) = (0, 0);
-    for k in 1.. {
+    for k in args.points_until_the_end() {
         let maker = format!("the maker of point {k}");
         place.recreate(path)?;
         let end = dying(&maker, k, &place.make)?;

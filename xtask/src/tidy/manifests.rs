@@ -20,7 +20,7 @@ const DIRECTION: [(&str, &[&str]); 17] = [
         &["tavola", "tavola-client", "tavola-server"],
     ),
     ("tavola-server", &["tavola", "tavola-proto"]),
-    ("tavola-near", &["tavola"]),
+    ("tavola-near", &["tavola", "tavola-proto"]),
     ("tavola-program", &[]),
     (
         "tavola-bench",

@@ -34,6 +34,7 @@ struct Case {
 type Steps<'a> = (&'static str, &'a [Op], &'a [Op], &'a [Op]);
 
 struct Points<'a> {
+    args: &'a Args,
     board: &'a Board,
     path: PathBuf,
     /// Of finders, one in so many.
@@ -42,6 +43,7 @@ struct Points<'a> {
 
 pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
     let points = Points {
+        args,
         board,
         path: scratch.path("pool"),
         step: if args.every_point() { 1 } else { SPARE },
@@ -148,27 +150,27 @@ fn start(scratch: &Scratch, before: &[Op]) -> Outcome<(Image, Model)> {
 impl Points<'_> {
     fn case(&self, case: &Case) -> Outcome<()> {
         let began = now_ns();
-        let (mut points, mut finders) = (0, 0);
-        loop {
-            points += 1;
-            if let Died::No = self.victim(case, points)? {
+        let (mut killed, mut finders) = (0, 0);
+        for k in self.args.points_until_the_end() {
+            if let Died::No = self.victim(case, k)? {
                 break;
             }
+            killed += 1;
             let done = self.acknowledged();
-            self.survivor(case, points, 0, done)?;
-            let mut j = 1 + points % self.step;
+            self.survivor(case, k, 0, done)?;
+            let mut j = 1 + k % self.step;
             loop {
                 case.image.store(&self.path)?;
-                self.kill(case, points)?;
-                if let Died::No = self.finder(case, points, j)? {
+                self.kill(case, k)?;
+                if let Died::No = self.finder(case, k, j)? {
                     break;
                 }
                 finders += 1;
-                self.survivor(case, points, j, done)?;
+                self.survivor(case, k, j, done)?;
                 j += self.step;
             }
         }
-        print_result(case.name, points - 1, finders, began);
+        print_result(case.name, killed, finders, began);
         Ok(())
     }
 

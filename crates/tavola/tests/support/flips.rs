@@ -4,11 +4,13 @@
 use super::part::{Actor, End, say};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-damage`, or `every`.
+/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-damage`, or `half` of that,
+/// or `every`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Flips {
     /// A fifth of the sample.
     Few,
+    Half,
     Sample,
     /// Each bit of each place; takes hours.
     Every,
@@ -18,9 +20,10 @@ impl Flips {
     pub fn wanted() -> Self {
         match std::env::var("TAVOLA_FLIPS").as_deref() {
             Err(_) => Self::Few,
+            Ok("half") => Self::Half,
             Ok("sample") => Self::Sample,
             Ok("every") => Self::Every,
-            Ok(other) => panic!("TAVOLA_FLIPS is `{other}`; set it to `sample` or `every`"),
+            Ok(other) => panic!("TAVOLA_FLIPS is `{other}`; set it to `half`, `sample` or `every`"),
         }
     }
 
@@ -28,6 +31,7 @@ impl Flips {
     pub fn of(self, sample: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
         match self {
             Self::Few => sample.into_iter().step_by(5).collect(),
+            Self::Half => sample.into_iter().step_by(2).collect(),
             Self::Sample | Self::Every => sample,
         }
     }
