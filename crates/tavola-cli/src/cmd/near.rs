@@ -44,7 +44,7 @@ pub struct Args {
     /// The table of the cache: a name, or a path if it contains a /
     #[arg(value_name = "NAME")]
     name: OsString,
-    /// Work as a daemon for redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE] or unix:PATH
+    /// Work as a daemon for redis://USER:PASSWORD@HOST:PORT/DATABASE or unix:PATH
     #[arg(long, value_name = "ADDRESS", group = "what")]
     upstream: Option<String>,
     /// Print the value of a key
