@@ -90,8 +90,8 @@ test-packages: ## build the packages fast, install each into a clean root, and t
 shuttle: ## models of the core, the client's pool and near caches under many schedules of a model checker
 	@scripts/setup build
 	scripts/test --profile shuttle --lib --package tavola --package tavola-client \
-		--package tavola-near --features \
-		tavola/shuttle,tavola-client/shuttle,tavola-near/shuttle models::
+		--features tavola/shuttle,tavola-client/shuttle models::
+	scripts/test --profile shuttle --lib --package tavola-near --features shuttle models::
 
 miri: ## the core's unit tests under Miri, if it is installed
 	@scripts/setup build
