@@ -28,6 +28,7 @@ Loads, all with keys of 5 to 6 bytes and values of 100:
   joined   a set without an answer, then a get of the key
   mget     100 keys in one call, from one server
   mget-4   the same from four servers
+  line     as mget, and tavola-client asks by one line, as libmemcached does
   sets     100 sets, each with an answer; tavola-client sends them in one call
 ratio is the time of a loop of tavola-client divided by that of libmemcached: below 1, tavola-client
 is faster. It is the median of all pairs, beside the least and the most. us and their_us are the
@@ -85,15 +86,17 @@ enum Load {
     #[value(name = "mget-4")]
     #[serde(rename = "mget-4")]
     MgetOfFour,
+    Line,
     Sets,
 }
 
 impl Load {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Wait,
         Self::Joined,
         Self::Mget,
         Self::MgetOfFour,
+        Self::Line,
         Self::Sets,
     ];
 
@@ -103,6 +106,7 @@ impl Load {
             Self::Joined => "joined",
             Self::Mget => "mget",
             Self::MgetOfFour => "mget-4",
+            Self::Line => "line",
             Self::Sets => "sets",
         }
     }
@@ -272,13 +276,14 @@ impl Drop for Theirs {
 struct Ours {
     one: Client,
     all: Client,
+    by_line: Client,
     keys: Vec<String>,
 }
 
 impl Ours {
     fn new(fleet: &Fleet) -> Result<Self> {
-        let client = |places: &[Listening]| {
-            let mut builder = Client::builder();
+        let client = |places: &[Listening], multi_key_gets| {
+            let mut builder = Client::builder().multi_key_gets(multi_key_gets);
             for place in places {
                 let name = match place {
                     Listening::Port(_) => place.address(),
@@ -290,8 +295,9 @@ impl Ours {
             built.map_err(|error| Error::worker(error.to_string()))
         };
         let ours = Self {
-            one: client(&fleet.addresses[..1])?,
-            all: client(&fleet.addresses)?,
+            one: client(&fleet.addresses[..1], false)?,
+            all: client(&fleet.addresses, false)?,
+            by_line: client(&fleet.addresses[..1], true)?,
             keys: (0..BATCH).map(|number| format!("key:{number}")).collect(),
         };
         for client in [&ours.one, &ours.all] {
@@ -353,6 +359,7 @@ impl Ours {
                 Load::Joined => self.pair(key, waits.without_reply())?,
                 Load::Mget => self.execute(&self.one, &mut gets)?,
                 Load::MgetOfFour => self.execute(&self.all, &mut gets)?,
+                Load::Line => self.execute(&self.by_line, &mut gets)?,
                 Load::Sets => self.execute(&self.one, &mut sets)?,
             }
             loops += 1;

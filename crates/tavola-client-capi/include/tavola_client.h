@@ -425,8 +425,10 @@ typedef struct tavola_mc_options {
   uint32_t replicas;
   // 1: a get asks the copies of a key in random order, as with `RANDOMIZE_REPLICA_READ`.
   uint32_t read_any;
-  // 0.
-  uint32_t reserved;
+  // 1: a batch asks a server for many keys by one line, in half the time. Answers then have the
+  // key, and no number of their request: a server that repeats an old answer, out of turn, could
+  // pass off an older value of the same key.
+  uint32_t multi_key_gets;
 } tavola_mc_options;
 
 // What a missing counter begins with, and whether an answer is needed. Begin with

@@ -163,8 +163,10 @@ pub struct tavola_mc_options {
     pub replicas: u32,
     /// 1: a get asks the copies of a key in random order, as with `RANDOMIZE_REPLICA_READ`.
     pub read_any: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1: a batch asks a server for many keys by one line, in half the time. Answers then have the
+    /// key, and no number of their request: a server that repeats an old answer, out of turn, could
+    /// pass off an older value of the same key.
+    pub multi_key_gets: u32,
 }
 
 // SAFETY: integers and pointers without padding (a `usize`, four of 32 bits, three of 64, eight of
@@ -184,7 +186,8 @@ pub(crate) fn apply(builder: Builder, given: *const tavola_mc_options) -> Result
         .on_down(on_down(options.on_down)?)
         .protocol(protocol(options.protocol)?)
         .replicas(options.replicas as usize)
-        .read_any(flag(options.read_any, "read_any")?);
+        .read_any(flag(options.read_any, "read_any")?)
+        .multi_key_gets(flag(options.multi_key_gets, "multi_key_gets")?);
     if let Some([start, end]) = hash_tag(options.hash_tag)? {
         builder = builder.hash_tag(start, end);
     }

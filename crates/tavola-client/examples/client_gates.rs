@@ -38,6 +38,7 @@ fn main() -> Done {
     };
     let client = Client::builder()
         .server(address, 1.0)
+        .multi_key_gets(operation == "mget_line")
         .io_timeout(Duration::from_secs(60))
         .connect_timeout(Duration::from_secs(60))
         .build()?;
@@ -83,7 +84,7 @@ fn loops(client: &Client, operation: &str, count: usize, twice: usize) -> Done {
     match operation {
         "set_get" => each(count, twice, keys, |key| one(key, options)),
         "joined" => each(count, twice, keys, |key| one(key, options.without_reply())),
-        "mget" => each(count / BATCH, twice, keys, |_| taken.run(client, &mut gets)),
+        "mget" | "mget_line" => each(count / BATCH, twice, keys, |_| taken.run(client, &mut gets)),
         "sets" => each(count / BATCH, twice, keys, |_| taken.run(client, &mut sets)),
         other => Err(format!("no operation: {other}").into()),
     }

@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
         memcached_return_t sent = memcached_set(quiet, names[next], lens[next], value, VALUE, 0, 0);
         if (sent != MEMCACHED_BUFFERED) check(quiet, sent);
         get(quiet, next);
-      } else if (!strcmp(load, "mget")) {
+      } else if (!strcmp(load, "mget") || !strcmp(load, "line")) {
         get_all(one);
       } else if (!strcmp(load, "mget-4")) {
         get_all(all);

@@ -281,7 +281,7 @@ fn this_client_is_measured_beside_libmemcached() {
         eprintln!("left out: {}", lines[0]["left_out"]);
         return;
     }
-    let loads = ["wait", "joined", "mget", "mget-4", "sets"];
+    let loads = ["wait", "joined", "mget", "mget-4", "line", "sets"];
     let runs: Vec<&str> = lines
         .iter()
         .map(|line| line["load"].as_str().unwrap())

@@ -40,6 +40,7 @@ static void invalid_options(void) {
   REFUSED(hash_name_space, 2, "hash_name_space");
   REFUSED(on_down, -1, "tavola_mc_on_down");
   REFUSED(protocol, 4, "tavola_mc_protocol");
+  REFUSED(multi_key_gets, 2, "multi_key_gets");
   REFUSED(hash_tag, "{", "hash_tag");
   REFUSED(io_timeout_ms, UINT32_MAX, "io_timeout");
   REFUSED(user, "u", "login");

@@ -5,9 +5,11 @@
 //! silent request never; so an answer belongs to the first request that must be answered, or to a
 //! quiet one before it. An answer of meta or binary returns the opaque number of its request, which
 //! no other request on the connection ever had, and the key if it can. A text answer to a get has
-//! the key.
+//! the key; so has each answer to a line of gets, which come in the order of its keys, and then an
+//! end.
 
-use super::ask::wire_opaque;
+use super::ask::{is_with_cas, wire_opaque};
+use super::is_rule_one_off;
 use super::names::Names;
 use crate::batch::{Action, AskTtl, Outcome, Request, Verb};
 use crate::cause::{FailureCause, ServerFailure};
@@ -35,12 +37,33 @@ pub(super) enum ReplyKind {
     Loud,
     /// A get, if the key is there.
     Quiet,
+    /// A get in a line of several, if the key is there.
+    InLine,
+    /// Always: the end of the answers to such a line.
+    LineEnd,
     /// Never.
     Silent,
     /// Never; what the thread held, all of it, of which each was reported before.
     Held,
     /// Always; it shows that all before it is carried out.
     Fence,
+}
+
+impl ReplyKind {
+    /// Whether an answer comes in any case.
+    fn is_certain(self) -> bool {
+        matches!(self, Self::Loud | Self::Fence | Self::LineEnd)
+    }
+
+    /// Whether it is the end of something, and belongs to no request of the batch.
+    pub(super) fn is_end(self) -> bool {
+        matches!(self, Self::Fence | Self::LineEnd)
+    }
+
+    /// Whether only a hit is answered.
+    pub(super) fn is_quiet(self) -> bool {
+        matches!(self, Self::Quiet | Self::InLine)
+    }
 }
 
 /// What an answer says.
@@ -65,6 +88,7 @@ pub(super) enum Finding {
     /// The end of a get by text.
     End,
     Fence,
+    LineEnd,
 }
 
 /// Finds out what an answer means for the requests that wait.
@@ -80,6 +104,8 @@ impl<'b> Judge<'_, 'b> {
         let verdict = match answer {
             Answer::Meta(meta::Answer::Item(item)) if is_meta => self.judge_item(item),
             Answer::Meta(meta::Answer::Noop) if is_meta => self.fence(),
+            Answer::Text(text::Answer::Value(value)) if is_meta => self.judge_in_line(value),
+            Answer::Text(text::Answer::End) if is_meta => self.line_end(),
             Answer::Binary(answer) => self.judge_binary(answer),
             Answer::Text(
                 text::Answer::Error(_)
@@ -100,15 +126,44 @@ impl<'b> Judge<'_, 'b> {
 
     /// The first request that must be answered.
     fn first_loud(&self) -> Option<usize> {
-        let is_answered =
-            |waiting: &Waiting| matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Fence);
-        self.waiting.iter().position(is_answered)
+        self.waiting
+            .iter()
+            .position(|waiting| waiting.kind.is_certain())
     }
 
     fn fence(&self) -> Option<Verdict> {
         let place = self.first_loud()?;
         let finding = Finding::Fence;
         (self.waiting[place].kind == ReplyKind::Fence).then_some(Verdict { place, finding })
+    }
+
+    fn line_end(&self) -> Option<Verdict> {
+        let place = self.first_loud()?;
+        let finding = Finding::LineEnd;
+        (self.waiting[place].kind == ReplyKind::LineEnd).then_some(Verdict { place, finding })
+    }
+
+    /// A value of a line of gets: that of the first of its keys that is not passed over.
+    fn judge_in_line(&self, value: &text::Value<'_>) -> Option<Verdict> {
+        let is_its = |waiting: &Waiting| {
+            let request = self.requests.get(waiting.index);
+            waiting.kind == ReplyKind::InLine
+                && request.is_some_and(|request| {
+                    is_rule_one_off() || self.names.is(value.key, request.key)
+                })
+        };
+        let place = self
+            .waiting
+            .iter()
+            .position(|waiting| is_its(waiting) || waiting.kind.is_certain())?;
+        is_its(&self.waiting[place]).then_some(())?;
+        let has_cas = is_with_cas(self.request(place)?) == value.cas.is_some();
+        let finding = Finding::Value {
+            flags: value.flags,
+            cas: value.cas,
+            ttl: None,
+        };
+        has_cas.then_some(Verdict { place, finding })
     }
 
     /// A line that says what is wrong, and not with which request. It is that of the first, if that
@@ -150,7 +205,7 @@ impl<'b> Judge<'_, 'b> {
             if is_answered(waiting) {
                 return Some(place);
             }
-            if matches!(waiting.kind, ReplyKind::Loud | ReplyKind::Fence) {
+            if waiting.kind.is_certain() {
                 return None;
             }
         }
@@ -160,7 +215,7 @@ impl<'b> Judge<'_, 'b> {
     /// The answer that the first request gets most often, by its key and its opaque.
     pub(super) fn expected(&self) -> Option<Expected<'_>> {
         #[cfg(test)]
-        if super::is_rule_one_off() {
+        if is_rule_one_off() {
             return None;
         }
         let waiting = self.waiting.front()?;
@@ -204,7 +259,7 @@ impl<'b> Judge<'_, 'b> {
 
     fn judge_item(&self, item: &ItemAnswer<'_>) -> Option<Verdict> {
         #[cfg(test)]
-        if super::is_rule_one_off() {
+        if is_rule_one_off() {
             return self.guess(item);
         }
         let number = item.facts.opaque_number()?;

@@ -69,6 +69,48 @@ pub(super) fn write_silent(
     write_text(out, whole_key(request, names)?, request, true)
 }
 
+/// Whether a get may be one of a line of gets: the line has nothing but keys, and no answer to a
+/// key that another request of the line could be blamed for.
+pub(super) fn may_share_line(request: &Request<'_>, names: &Names<'_>) -> bool {
+    let is_plain = matches!(
+        request.action,
+        Action::Get {
+            touch: None,
+            ttl: AskTtl::No,
+            ..
+        }
+    );
+    is_plain && names.is_word(request.key) && names.fits(request.key)
+}
+
+/// Appends a key to a line of gets, which it begins if `is_first`.
+pub(super) fn write_in_line(
+    out: &mut Vec<u8>,
+    names: &Names<'_>,
+    request: &Request<'_>,
+    is_first: bool,
+) {
+    if is_first {
+        out.extend_from_slice(if is_with_cas(request) {
+            b"gets"
+        } else {
+            b"get"
+        });
+    }
+    out.push(b' ');
+    for part in names.parts(request.key) {
+        out.extend_from_slice(part);
+    }
+}
+
+pub(super) fn write_line_end(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\r\n");
+}
+
+pub(super) fn is_with_cas(request: &Request<'_>) -> bool {
+    matches!(request.action, Action::Get { with_cas: true, .. })
+}
+
 /// The key behind the namespace, which alone is not a key.
 fn whole_key<'k>(request: &Request<'k>, names: &'k mut Names<'_>) -> Result<&'k [u8], Error> {
     match request.key.is_empty() {

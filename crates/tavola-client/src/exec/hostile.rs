@@ -109,7 +109,7 @@ impl Connection {
             self.input.extend_from_slice(&memory[..count]);
             let mut answers = Vec::new();
             while let Some(answer) = self.answer() {
-                answers.push(answer);
+                answers.extend(answer);
             }
             let sent = match std::mem::take(&mut is_first) {
                 true => self.stream.write_all(&answers.concat()),
@@ -121,10 +121,10 @@ impl Connection {
         }
     }
 
-    /// The right answer to the first request, if it is whole.
-    fn answer(&mut self) -> Option<Vec<u8>> {
+    /// The right answers to the first request, if it is whole.
+    fn answer(&mut self) -> Option<Vec<Vec<u8>>> {
         if self.input.first() == Some(&0x80) {
-            return self.answer_binary();
+            return Some(vec![self.answer_binary()?]);
         }
         let end = self.input.windows(2).position(|pair| pair == b"\r\n")? + 2;
         let line = String::from_utf8(self.input[..end - 2].to_vec()).expect("plain keys");
@@ -145,11 +145,15 @@ impl Connection {
             }
             "mg" if words.contains(&"q") => String::new(),
             "mg" => format!("EN k{}{}\r\n", words[1], returned(&words)),
-            "get" if is_there(words[1]) => {
-                let value = value_of(words[1], count);
-                format!("VALUE {} 0 {}\r\n{value}\r\nEND\r\n", words[1], value.len())
+            "get" => {
+                self.input.drain(..used);
+                let there = words[1..].iter().filter(|key| is_there(key));
+                let values = there.map(|key| {
+                    let value = value_of(key, count);
+                    format!("VALUE {key} 0 {}\r\n{value}\r\n", value.len()).into_bytes()
+                });
+                return Some(values.chain([b"END\r\n".to_vec()]).collect());
             }
-            "get" => "END\r\n".to_string(),
             "set" => {
                 used += words[4].parse::<usize>().expect("a size") + 2;
                 "STORED\r\n".to_string()
@@ -161,7 +165,7 @@ impl Connection {
             return None;
         }
         self.input.drain(..used);
-        Some(answer.into_bytes())
+        Some(vec![answer.into_bytes()])
     }
 
     /// The same in the binary protocol.
@@ -310,11 +314,42 @@ struct Tally {
     faults: u64,
 }
 
-fn run(seed: u64, protocol: Protocol, rounds: u64) -> Tally {
+/// How a client asks.
+#[derive(Clone, Copy, Debug)]
+struct Asks {
+    protocol: Protocol,
+    multi_key_gets: bool,
+}
+
+impl Asks {
+    /// Whether answers have a number by which an older value of the same key is known.
+    fn has_numbers(self) -> bool {
+        self.protocol != Protocol::Text && !self.multi_key_gets
+    }
+}
+
+impl From<Protocol> for Asks {
+    fn from(protocol: Protocol) -> Self {
+        let multi_key_gets = false;
+        Self {
+            protocol,
+            multi_key_gets,
+        }
+    }
+}
+
+const IN_LINES: Asks = Asks {
+    protocol: Protocol::Auto,
+    multi_key_gets: true,
+};
+
+fn run(seed: u64, asks: Asks, rounds: u64) -> Tally {
+    let protocol = asks.protocol;
     let server = Hostile::start(seed << 32, protocol == Protocol::Auto);
     let client = Client::builder()
         .server(&server.address.to_string(), 1.0)
         .protocol(protocol)
+        .multi_key_gets(asks.multi_key_gets)
         .io_timeout(PATIENCE)
         .max_failures(u32::MAX)
         .build()
@@ -338,10 +373,9 @@ fn run(seed: u64, protocol: Protocol, rounds: u64) -> Tally {
             values: vec![Vec::new(); count],
             outcomes: vec![Vec::new(); count],
         };
-        // Text has no number by which an older value of the same key could be known.
-        let before = match protocol {
-            Protocol::Text => 0,
-            _ => server.shared.count.load(Ordering::Relaxed),
+        let before = match asks.has_numbers() {
+            true => server.shared.count.load(Ordering::Relaxed),
+            false => 0,
         };
         client.execute(&mut batch, &mut seen);
         for (index, key) in asked.iter().enumerate() {
@@ -376,10 +410,10 @@ fn is_of(value: &[u8], key: &str, since: u64) -> bool {
 }
 
 /// Runs all rounds, by several clients if they are many, and demands that no value is foreign.
-fn run_all(seed: u64, protocol: Protocol) {
+fn run_all(seed: u64, asks: Asks) {
     let rounds = rounds();
     let clients = (rounds / ROUNDS).clamp(1, MOST_CLIENTS);
-    let run_one = |client| run(seed + client * 16, protocol, rounds / clients);
+    let run_one = |client| run(seed + client * 16, asks, rounds / clients);
     let tallies: Vec<Tally> = thread::scope(|scope| {
         let threads: Vec<_> = (0..clients)
             .map(|client| scope.spawn(move || run_one(client)))
@@ -395,7 +429,7 @@ fn run_all(seed: u64, protocol: Protocol) {
         sum.failed += tally.failed;
         sum.faults += tally.faults;
     }
-    println!("{rounds} rounds, {protocol:?}: {sum:?}");
+    println!("{rounds} rounds, {asks:?}: {sum:?}");
     assert_eq!(sum.foreign, 0, "{sum:?}");
     // The servers did their worst, and the clients were of use nevertheless.
     assert!(sum.faults * 4 > rounds, "{sum:?}");
@@ -409,23 +443,36 @@ fn rounds() -> u64 {
 
 #[test]
 fn a_hostile_server_never_passes_off_a_value_as_that_of_another_key() {
-    run_all(1, Protocol::Auto);
+    run_all(1, Protocol::Auto.into());
 }
 
 #[test]
 fn a_hostile_server_of_old_text_is_not_believed_either() {
-    run_all(2, Protocol::Text);
+    run_all(2, Protocol::Text.into());
 }
 
 #[test]
 fn a_hostile_server_of_the_binary_protocol_is_not_believed_either() {
-    run_all(3, Protocol::Binary);
+    run_all(3, Protocol::Binary.into());
 }
 
 #[test]
 fn a_client_that_trusts_in_the_order_of_answers_is_found_out() {
     set_rule_one_off(true);
-    let tally = run(1, Protocol::Auto, ROUNDS);
+    let tally = run(1, Protocol::Auto.into(), ROUNDS);
+    set_rule_one_off(false);
+    assert!(tally.foreign > 0, "{tally:?}");
+}
+
+#[test]
+fn a_hostile_server_that_is_asked_for_many_keys_by_one_line_is_not_believed_either() {
+    run_all(4, IN_LINES);
+}
+
+#[test]
+fn a_client_that_trusts_in_the_order_of_keys_in_a_line_is_found_out() {
+    set_rule_one_off(true);
+    let tally = run(4, IN_LINES, ROUNDS);
     set_rule_one_off(false);
     assert!(tally.foreign > 0, "{tally:?}");
 }

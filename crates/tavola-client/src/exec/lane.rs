@@ -13,6 +13,9 @@ use tavola_proto::AnswerHead;
 /// Requests are written while less than this waits to be sent.
 const MOST_OUTPUT: usize = 128 << 10;
 
+/// A line of gets ends behind this many bytes of keys.
+const LINE_OF_GETS: usize = 4096;
+
 /// What follows a value of meta.
 const META_END: &[u8] = b"\r\n";
 
@@ -28,6 +31,8 @@ pub(super) struct Lane<'p> {
     is_last_loud: bool,
     /// Whether misses are not to be answered: it is enough that all is carried out.
     is_quiet: bool,
+    /// Whether gets may be in a line of several.
+    may_share_lines: bool,
     pub(super) waiting: VecDeque<Waiting>,
     /// Requests that need no answer any more once a later one is answered.
     pub(super) passed: Vec<Waiting>,
@@ -62,6 +67,7 @@ impl<'p> Lane<'p> {
             written: 0,
             is_last_loud: true,
             is_quiet: false,
+            may_share_lines: false,
             waiting: VecDeque::new(),
             passed: Vec::new(),
             hit: None,
@@ -82,6 +88,7 @@ impl<'p> Lane<'p> {
         let gets = |index: &&usize| call.requests[**index].is_read();
         self.is_quiet =
             conn.speaks == Speaks::Meta && self.requests.iter().filter(gets).nth(1).is_some();
+        self.may_share_lines = self.is_quiet && call.fleet.settings.has_multi_key_gets;
     }
 
     /// Sends and receives as far as that goes without waiting, except by the first receive.
@@ -116,6 +123,9 @@ impl<'p> Lane<'p> {
 
     fn write_requests(&mut self, conn: &mut Conn, call: &mut Call<'_, '_>) {
         while self.written < self.requests.len() && conn.unsent() < MOST_OUTPUT {
+            if self.may_share_lines && self.write_line(conn, call) {
+                continue;
+            }
             let index = self.requests[self.written];
             self.written += 1;
             let requests = call.requests;
@@ -157,6 +167,37 @@ impl<'p> Lane<'p> {
         }
     }
 
+    /// Writes the gets that come next as one line, if there are several. Returns whether it did.
+    fn write_line(&mut self, conn: &mut Conn, call: &Call<'_, '_>) -> bool {
+        let requests = call.requests;
+        let next = |place: usize| self.requests.get(place).map(|index| &requests[*index]);
+        let fits = |place: usize, with_cas: bool| {
+            next(place).is_some_and(|request| {
+                ask::may_share_line(request, &call.names) && ask::is_with_cas(request) == with_cas
+            })
+        };
+        let with_cas = next(self.written).is_some_and(ask::is_with_cas);
+        if !fits(self.written, with_cas) || !fits(self.written + 1, with_cas) {
+            return false;
+        }
+        let start = conn.end_of_output();
+        while conn.end_of_output() - start < LINE_OF_GETS as u64 && fits(self.written, with_cas) {
+            let index = self.requests[self.written];
+            let is_first = conn.end_of_output() == start;
+            ask::write_in_line(&mut conn.output, &call.names, &requests[index], is_first);
+            self.written += 1;
+            self.waiting.push_back(Waiting {
+                index,
+                kind: ReplyKind::InLine,
+                opaque: 0,
+                start,
+            });
+        }
+        ask::write_line_end(&mut conn.output);
+        self.push_unnumbered(ReplyKind::LineEnd, start);
+        true
+    }
+
     /// Asks for an answer once all before is carried out.
     fn write_fence(&mut self, conn: &mut Conn) {
         let start = conn.end_of_output();
@@ -166,7 +207,7 @@ impl<'p> Lane<'p> {
 
     /// Adds something that waits and is no request of the batch.
     fn push_unnumbered(&mut self, kind: ReplyKind, start: u64) {
-        self.is_last_loud = kind == ReplyKind::Fence;
+        self.is_last_loud = kind.is_end();
         self.waiting.push_back(Waiting {
             index: usize::MAX,
             kind,
@@ -306,7 +347,7 @@ impl<'p> Lane<'p> {
         let outcome = match (finding, self.hit.take()) {
             (Finding::End, hit) => Some(hit.unwrap_or(Outcome::Miss)),
             (_, Some(_)) => return Err(Broken::unexpected("it did not end what it sent")),
-            (Finding::Fence, None) => None,
+            (Finding::Fence | Finding::LineEnd, None) => None,
             (Finding::Outcome(outcome), None) => Some(outcome),
             (Finding::Value { .. } | Finding::Number, None) => {
                 return Err(Broken::unexpected("it sent an answer without its value"));
@@ -320,12 +361,14 @@ impl<'p> Lane<'p> {
         };
         // Only a hit answers a quiet one, which says nothing yet of those before it: if the server
         // mixes up the order, their answers may come.
-        if answered.kind != ReplyKind::Quiet {
+        if !answered.kind.is_quiet() {
             for passed in self.passed.drain(..) {
                 match passed.kind {
-                    ReplyKind::Quiet => call.finish(passed.index, Outcome::Miss),
+                    ReplyKind::Quiet | ReplyKind::InLine => {
+                        call.finish(passed.index, Outcome::Miss);
+                    }
                     ReplyKind::Silent => call.finish(passed.index, Outcome::Queued),
-                    ReplyKind::Held | ReplyKind::Loud | ReplyKind::Fence => {}
+                    ReplyKind::Held | ReplyKind::Loud | ReplyKind::Fence | ReplyKind::LineEnd => {}
                 }
             }
         }

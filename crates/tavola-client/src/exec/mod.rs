@@ -54,6 +54,12 @@ pub(crate) fn set_rule_one_off(is_off: bool) {
     IS_RULE_ONE_OFF.set(is_off);
 }
 
+/// Never, but in tests.
+#[cfg(not(test))]
+pub(crate) const fn is_rule_one_off() -> bool {
+    false
+}
+
 /// Executes requests and reports what becomes of each.
 pub(crate) fn execute(fleet: &Fleet, requests: &[Request<'_>], sink: &mut dyn Sink) {
     let mut call = Call::new(fleet, requests, sink);
@@ -388,7 +394,7 @@ fn fail(
     let unwritten = lane.requests.split_off(lane.written);
     let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
     let started: Vec<_> = started
-        .filter(|waiting| !matches!(waiting.kind, ReplyKind::Fence | ReplyKind::Held))
+        .filter(|waiting| !waiting.kind.is_end() && waiting.kind != ReplyKind::Held)
         .map(|waiting| (waiting.index, waiting.start < sent))
         .collect();
     // The connection's place is free before a sink is called.

@@ -2,7 +2,7 @@
 
 use crate::batch::{Action, Reply, Request};
 use crate::options::{Protocol, Settings};
-use tavola_proto::is_word;
+use tavola_proto::{KEY_BYTES, is_word};
 
 /// Makes keys as servers have them, and compares them.
 #[derive(Debug)]
@@ -48,6 +48,11 @@ impl<'c> Names<'c> {
     /// Whether a line can have the key as it is.
     pub(super) fn is_word(&self, key: &[u8]) -> bool {
         is_word(self.namespace) && is_word(key)
+    }
+
+    /// Whether the key is one at all, and not too long behind the namespace.
+    pub(super) fn fits(&self, key: &[u8]) -> bool {
+        !key.is_empty() && self.namespace.len() + key.len() <= KEY_BYTES
     }
 
     /// Whether a request is carried out without an answer, whatever becomes of it.

@@ -100,6 +100,72 @@ fn requests_of_all_kinds_are_answered_in_their_places() {
     });
 }
 
+/// Neighbours of every kind: what may be in a line with others, and what may not.
+#[test]
+fn gets_are_answered_in_their_places_whatever_is_beside_them() {
+    with_each(|name, client, _| {
+        let long = "long".repeat(60);
+        for key in ["a", "c", "d", "with space", &long] {
+            client.set(key.as_bytes(), key.as_bytes(), PLAIN).ok();
+        }
+        let stays = |key: &[u8]| client.get(key).is_ok_and(|found| found.is_some());
+        // Text has no keys with spaces, and some namespaces leave too little room.
+        let (has_space, has_long) = (stays(b"with space"), stays(long.as_bytes()));
+        let cas = GetOptions::with_cas();
+        let asked: Vec<(&str, GetOptions)> = ["a", "b", "a", "c", "with space", "d", "b", &long]
+            .into_iter()
+            .flat_map(|key| [(key, GetOptions::default()), (key, cas), (key, cas)])
+            .chain([("x", cas), ("y", cas), ("a", GetOptions::default())])
+            .collect();
+        let mut batch = Batch::new();
+        for (key, options) in &asked {
+            batch.get(key.as_bytes(), *options);
+        }
+        let taken = Taken::of(client, &mut batch);
+        let answers = taken.outcomes().into_iter().zip(&taken.values);
+        for ((key, options), (outcome, value)) in asked.iter().zip(answers) {
+            let is_there = match *key {
+                "with space" => has_space,
+                "b" | "x" | "y" => false,
+                key => key != long || has_long,
+            };
+            match outcome {
+                Outcome::Hit { cas, .. } if is_there => {
+                    assert_eq!(cas.is_some(), options.with_cas, "{name}, {key}");
+                    assert_eq!(value, key.as_bytes(), "{name}");
+                }
+                Outcome::Miss if !is_there => {}
+                Outcome::Refused(_) if !is_there && key.len() > 1 => {}
+                other => panic!("{name}, {key}: {other:?}"),
+            }
+        }
+    });
+}
+
+/// More keys than a line has, of which each third is there.
+#[test]
+fn thousands_of_keys_are_asked_for_at_once() {
+    with_each(|name, client, _| {
+        let keys: Vec<String> = (0..5000).map(|number| format!("key:{number}")).collect();
+        let mut batch = Batch::new();
+        for key in keys.iter().step_by(3) {
+            batch.set(key.as_bytes(), key.as_bytes(), PLAIN.without_reply());
+        }
+        for key in &keys {
+            batch.get(key.as_bytes(), GetOptions::default());
+        }
+        let sets = keys.len().div_ceil(3);
+        let taken = Taken::of(client, &mut batch);
+        let answers = taken.outcomes().into_iter().zip(&taken.values).skip(sets);
+        for (number, (outcome, value)) in answers.enumerate() {
+            match number % 3 {
+                0 => assert!(outcome == HIT && value == keys[number].as_bytes(), "{name}"),
+                _ => assert_eq!(outcome, Outcome::Miss, "{name}, {number}"),
+            }
+        }
+    });
+}
+
 /// More than any socket holds, in both directions at once.
 #[test]
 fn a_large_batch_does_not_wait_for_itself() {

@@ -55,6 +55,9 @@ fn a_server_that_cannot_be_connected_to() {
     assert_eq!(cause_of(builder(&name)), (FailureCause::Refused, false));
     let missing = "unix:/nonexistent/tavola/socket";
     assert_eq!(cause_of(builder(missing)), (FailureCause::Refused, false));
+    // No connection goes to all machines at once.
+    let everybody = cause_of(builder("255.255.255.255:11211"));
+    assert_eq!(everybody, (FailureCause::Unreachable, false));
     // Names that end so never have addresses.
     let unknown = cause_of(builder("tavola.invalid:11211"));
     assert_eq!(unknown, (FailureCause::Unresolved, false));

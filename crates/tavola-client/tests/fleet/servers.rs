@@ -157,7 +157,8 @@ pub fn patient(builder: Builder) -> Client {
     builder.build().expect("a client")
 }
 
-/// Runs a test with every kind of server, socket and protocol. Each has keys of its own.
+/// Runs a test with every kind of server, socket and protocol, and with lines of gets. Each has
+/// keys of its own.
 pub fn with_each(test: impl Fn(&str, &Client, Protocol)) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
@@ -165,7 +166,12 @@ pub fn with_each(test: impl Fn(&str, &Client, Protocol)) {
         path: path.to_path_buf(),
         mode: 0o700,
     };
-    let protocols = [Protocol::Auto, Protocol::Text, Protocol::Binary];
+    let ways = [
+        (Protocol::Auto, false),
+        (Protocol::Auto, true),
+        (Protocol::Text, false),
+        (Protocol::Binary, false),
+    ];
     let ours = [
         Ours::start(),
         Ours::on("[::1]:0"),
@@ -179,12 +185,17 @@ pub fn with_each(test: impl Fn(&str, &Client, Protocol)) {
     let theirs_unix = UnixTheirs::start(theirs_path);
     servers.extend(theirs_unix.iter().map(|_| format!("unix:{theirs_path}")));
     for (number, server) in servers.iter().enumerate() {
-        for protocol in protocols {
+        for (protocol, in_lines) in ways {
+            let way = match in_lines {
+                false => format!("{protocol:?}"),
+                true => format!("{protocol:?}-lines"),
+            };
             let builder = Client::builder()
                 .server(server, 1.0)
-                .namespace(format!("{protocol:?}:"))
+                .namespace(format!("{way}:"))
+                .multi_key_gets(in_lines)
                 .protocol(protocol);
-            let name = format!("{server} ({number}), {protocol:?}");
+            let name = format!("{server} ({number}), {way}");
             let start = Instant::now();
             test(&name, &patient(builder), protocol);
             println!("{name}: {:?}", start.elapsed());

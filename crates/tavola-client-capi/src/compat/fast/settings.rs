@@ -83,7 +83,9 @@ impl client {
                 .io_timeout(time(self.io_timeout_ms))
                 .max_failures(failures)
                 .failure_timeout(again)
-                .retry(again);
+                .retry(again)
+                // As that client asks.
+                .multi_key_gets(true);
             self.made = Some(builder.build()?);
         }
         let none = || Failure::argument("there is no client; add a server first");

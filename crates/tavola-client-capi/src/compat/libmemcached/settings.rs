@@ -260,6 +260,8 @@ impl Settings {
             .retry(Duration::from_secs(retry))
             .replicas(replicas.min(servers - 1))
             .read_any(self.is_on(RANDOMIZE_REPLICA_READ))
+            // As libmemcached asks.
+            .multi_key_gets(true)
             .on_down(match is_ejected {
                 true => OnDown::Eject,
                 false => OnDown::Fail,

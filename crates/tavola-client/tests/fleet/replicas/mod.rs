@@ -7,9 +7,11 @@ use crate::batches::Taken;
 use crate::servers::{Ours, Theirs, free_port, patient, wait_until};
 use std::time::Duration;
 use tavola_client::{
-    Batch, Builder, CasOutcome, Client, CountOptions, Error, GetOptions, OnDown, Outcome, Protocol,
-    Reply, StoreOptions,
+    Batch, Builder, CasOutcome, Client, CountOptions, Error, FailureCause, GetOptions, OnDown,
+    Outcome, Protocol, Reply, StoreOptions,
 };
+use tavola_server::Listen;
+use tavola_server::memcached::Rules;
 
 const FLAGGED: StoreOptions = StoreOptions {
     flags: 7,
@@ -418,4 +420,25 @@ fn a_table_in_front_of_the_fleet_is_filled_from_copies() {
         result.is_err(),
         "no older value is in the table: {result:?}"
     );
+}
+
+#[test]
+fn a_write_that_one_copy_refuses_is_partly_done() {
+    let listen = || Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
+    let narrow = Rules {
+        value_bytes: 1 << 10,
+        ..Rules::default()
+    };
+    let wide = Ours::start();
+    let narrow = Ours::listening(listen(), narrow);
+    let builder = wide.client().server(&narrow.name, 1.0).replicas(1);
+    let client = patient(builder);
+    let large = vec![b'v'; 10_000];
+    for server in 0..2 {
+        let key = key_of(&client, server);
+        match client.set(&key, &large, PLAIN) {
+            Err(Error::Unknown { cause, .. }) => assert_eq!(cause, FailureCause::Partial),
+            other => panic!("one copy has it, the other has not: {other:?}"),
+        }
+    }
 }
