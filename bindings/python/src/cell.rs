@@ -17,6 +17,11 @@ impl<T> LockedCell<T> {
         Self(UnsafeCell::new(value))
     }
 
+    /// Lends the value to the one that has the cell, such as a destructor.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
     /// Calls `act` with the value. It must not run Python code, which could get here again.
     #[inline(always)]
     pub fn with<R>(&self, _py: Python<'_>, act: impl FnOnce(&mut T) -> R) -> R {

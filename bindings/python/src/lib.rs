@@ -1,5 +1,5 @@
-//! The extension module `tavola._tavola`: tables, leases, queues, logs and constant files for
-//! Python, and a client of memcached.
+//! The extension module `tavola._tavola`: tables, leases, locks, queues, logs and constant files
+//! for Python, and a client of memcached.
 //!
 //! Code that needs speed or the library is here; the rest is in `python/tavola`.
 
@@ -9,6 +9,7 @@ mod constant;
 mod error;
 mod json;
 mod lease;
+mod lock;
 mod log;
 #[cfg(feature = "client")]
 mod memcached;
@@ -31,6 +32,7 @@ fn _tavola(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Transaction>()?;
     module.add_class::<lease::Lease>()?;
     module.add_class::<lease::Pending>()?;
+    module.add_class::<lock::NativeLock>()?;
     module.add_class::<watch::KeyWatch>()?;
     module.add_class::<constant::ConstantFile>()?;
     module.add_class::<constant::ConstantScan>()?;

@@ -25,7 +25,8 @@ def write():
 
 def hold():
     """Take a job and the lock, and end as a killed worker does."""
-    table.lock("held").acquire()
+    lock = table.lock("held")
+    lock.acquire()
     jobs.get()
     os.kill(os.getpid(), 9)
 

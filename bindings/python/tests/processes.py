@@ -13,6 +13,14 @@ PDEATHSIG = 1
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def built_command():
+    """Return the path of the command ``tavola``, if it has been built."""
+    root = HERE.parents[2]
+    built = [root / "target" / profile / "tavola" for profile in ("release", "quick", "debug")]
+    given = os.environ.get("TAVOLA_COMMAND")
+    return given or next((str(path) for path in built if path.exists()), None)
+
+
 def _take_interrupts():
     # A shell starts what runs in the background so that it ignores them.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -103,6 +103,31 @@ def test_a_killed_process_does_not_keep_a_dogpile_lock(region):
     os.close(ready), os.close(begun)
 
 
+def test_dogpile_locks_are_leases_of_their_keys(region):
+    table = region.backend.table
+    first, second = region.backend.get_mutex("k" * 100), region.backend.get_mutex("k" * 100)
+    assert first.acquire() and second.locked() and not second.acquire(wait=False)
+    with pytest.raises(tavola.NotHeldError):
+        second.release()
+    first.release()
+    assert not second.locked() and len(table) == 0
+    with pytest.raises(tavola.NotHeldError):
+        first.release()
+    table[b"\0lock\0a"] = 1
+    with pytest.raises(tavola.Error, match="delete the key"):
+        region.backend.get_mutex("a").acquire()
+
+
+def test_a_dogpile_lock_that_was_kept_too_long_is_reported(table_name):
+    from tavola.dogpile import TavolaBackend
+
+    backend = TavolaBackend({"name": table_name, "lock_timeout": 0.001})
+    first, second = backend.get_mutex("k"), backend.get_mutex("k")
+    assert first.acquire() and second.acquire()
+    with pytest.raises(tavola.NotHeldError, match="longer lock_timeout"):
+        first.release()
+
+
 def test_flask_caching(table_name):
     from flask import Flask
     from flask_caching import Cache

@@ -133,9 +133,9 @@ class Run:
     def call_compute(self, key, value, ttl):
         return self.table.get_or_compute(key, lambda: value, ttl=ttl)
 
-    def call_lock(self, name, wait=0, steps=()):
-        lock = self.table.lock(name)
-        if not lock.acquire(timeout=wait):
+    def call_lock(self, name, wait=0, shared=False, steps=()):
+        lock = self.table.lock(name, wait, shared)
+        if not lock.acquire():
             return False
         self.run(steps)
         lock.release()

@@ -75,7 +75,7 @@ def test_workers_share_a_table_and_survive_killed_ones(server, table_name):
         assert jobs.get(timeout=60) == round_number
         jobs.task_done()
         lock = table.lock("held")
-        assert lock.acquire(timeout=60)
+        assert lock.acquire(timeout=60) and lock.owner_died
         lock.release()
         assert isinstance(ask(server, "/write"), int)
     assert table["hits"] == 403 and table.check()["is_clean"]

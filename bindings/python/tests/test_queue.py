@@ -1,7 +1,6 @@
 """Queues: the manners of queue.Queue, waits, and jobs of killed workers."""
 
 import os
-import pathlib
 import pickle
 import queue
 import subprocess
@@ -9,7 +8,7 @@ import threading
 import time
 
 import pytest
-from processes import finish, forked, kill, reap, start
+from processes import built_command, finish, forked, kill, reap, start
 
 import tavola
 
@@ -184,17 +183,9 @@ def test_the_name_of_something_else(table, table_name):
         tavola.Queue(table_name + "-x", create=False)
 
 
-def _command():
-    """Return the path of the command ``tavola``, if it has been built."""
-    root = pathlib.Path(__file__).resolve().parents[3]
-    built = [root / "target" / profile / "tavola" for profile in ("release", "quick", "debug")]
-    given = os.environ.get("TAVOLA_COMMAND")
-    return given or next((str(path) for path in built if path.exists()), None)
-
-
-@pytest.mark.skipif(not _command(), reason="the command tavola has not been built")
+@pytest.mark.skipif(not built_command(), reason="the command tavola has not been built")
 def test_text_is_exchanged_with_the_shell(jobs):
-    command = _command()
+    command = built_command()
     subprocess.run([command, "queue", "push", jobs.path, "resize 17.jpg"], check=True)
     assert jobs.get(timeout=60) == "resize 17.jpg"
     jobs.put("resize 18.jpg")

@@ -75,7 +75,7 @@ class ReadOnlyError(Error):
 
 
 class BadNameError(Error, ValueError):
-    """The name is not a valid table name."""
+    """The name is not a valid name of a table or a lock."""
 
     status = "BAD_NAME"
 

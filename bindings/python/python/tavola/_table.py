@@ -263,17 +263,22 @@ class Table(Computing, Transacting, _tavola.Table, MutableMapping):
         """
         return self._fetch_tags(names)
 
-    def lock(self, name, lease=3600):
-        """Return a lock of that name, which one thread of all processes can have; see
-        :class:`tavola.Lock`.
+    def lock(self, name, timeout=None, shared=False):
+        """Return the lock of that name, for ``with``; see :class:`tavola.Lock`.
+
+        One thread of all processes holds it at a time; with ``shared``, up to 96 hold it together.
+        A block waits for the lock as long as it takes, or raises :class:`tavola.LockTimeout` after
+        ``timeout`` seconds.
 
         >>> import tavola
         >>> table = tavola.open("doc")
-        >>> with table.lock("nightly report"):
+        >>> with table.lock("nightly report") as lock:
+        ...     if lock.owner_died:
+        ...         print("the last holder was killed: its report may be half written")
         ...     print("only one process is here")
         only one process is here
         """
-        return Lock(self, name, lease)
+        return Lock(self, name, timeout, shared)
 
     def watch(self, key):
         """Return a :class:`tavola.Watch`, which waits for changes of a key.

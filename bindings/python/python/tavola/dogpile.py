@@ -22,9 +22,12 @@ code: use only tables whose writers you trust. ``"tavola"`` is registered as an 
 package; :func:`register` does the same by hand.
 """
 
+import time
+
 from dogpile.cache import register_backend
 from dogpile.cache.api import NO_VALUE, BytesBackend
 
+from ._errors import Error, NotHeldError
 from ._open import open_cache
 
 #: The arguments that are options of the table. Others are left to proxies of the region.
@@ -61,7 +64,7 @@ class TavolaBackend(BytesBackend):
 
     def get_mutex(self, key):
         """Return a lock over processes for a key."""
-        return _Mutex(self._table.lock(key, self._lease)) if self._has_lock else None
+        return _Mutex(self._table, key, self._lease) if self._has_lock else None
 
     def get_serialized(self, key):
         """Return the bytes of a key."""
@@ -91,21 +94,49 @@ class TavolaBackend(BytesBackend):
 
 
 class _Mutex:
-    """A lock with the calls that dogpile makes."""
+    """A lock for one key, with the calls that dogpile makes.
 
-    def __init__(self, lock):
-        self._lock = lock
+    It is a lease of the table: a region has as many locks as keys, and a named lock would stay.
+    """
+
+    def __init__(self, table, key, lease):
+        self._table = table
+        self._name = key
+        self._key = b"\0lock\0" + (key.encode() if isinstance(key, str) else bytes(key))
+        self._time = lease
+        self._leases = []
 
     def acquire(self, wait=True):
-        return self._lock.acquire(blocking=wait)
+        while True:
+            outcome, _, extra = self._table._ask(self._key, None, 0, None, self._time)
+            if outcome == "won" and extra.is_recorded:
+                self._leases.append(extra)
+                return True
+            if outcome == "won":
+                # All records of the shard are in use, so no other process knows of this lease.
+                extra.release()
+            elif outcome != "wait":
+                raise Error(f"the key of the lock {self._name!r} has a value; delete the key")
+            if not wait:
+                return False
+            if outcome == "wait":
+                extra.wait(None)
+            else:
+                time.sleep(0.001)
 
     def release(self):
-        self._lock.release()
+        if not self._leases:
+            raise NotHeldError(f"this object does not hold the lock {self._name!r}")
+        if not self._leases.pop().release():
+            raise NotHeldError(
+                f"the lock {self._name!r} was held for longer than its lease, and has passed on; "
+                "give a longer lock_timeout, at most 3600 seconds"
+            )
 
     def locked(self):
         """Return whether any thread or process has the lock."""
-        if self._lock.acquire(blocking=False):
-            self._lock.release()
+        if self.acquire(wait=False):
+            self.release()
             return False
         return True
 
