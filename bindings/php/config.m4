@@ -33,7 +33,8 @@ if test "$PHP_TAVOLA" != "no"; then
     src/codec.c src/json.c src/table.c src/table_read.c src/table_write.c src/table_many.c src/table_numbers.c \
     src/iterator.c src/tags.c src/compute.c src/lock.c src/watch.c src/stats.c src/queue.c \
     src/log.c src/names.c src/transaction.c src/transaction_keys.c src/apcu.c \
-    src/apcu_info.c src/apcu_iterator.c src/apcu_module.c src/session.c"
+    src/apcu_info.c src/apcu_iterator.c src/apcu_module.c src/session.c \
+    src/session_lock.c"
   PHP_NEW_EXTENSION([tavola], [$tavola_sources], [$ext_shared],,
     [-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter])
   PHP_ADD_BUILD_DIR([$ext_builddir/src])

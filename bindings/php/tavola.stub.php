@@ -135,7 +135,7 @@ final class Table implements \ArrayAccess, \Countable, \IteratorAggregate
 
     public function readTogether(callable $body): mixed {}
 
-    public function lock(string $name, int|float|null $timeout = null, int|float $lease = 3600): ?Lock {}
+    public function lock(string $name, int|float|null $timeout = null, bool $shared = false): ?Lock {}
 
     public function watch(string $key): Watch {}
 
@@ -264,6 +264,25 @@ final class Lock
     public function release(): bool {}
 
     public function isHeld(): bool {}
+
+    public function isShared(): bool {}
+
+    public function ownerDied(): bool {}
+}
+
+/**
+ * The lock of a session, for the class Tavola\SessionHandler alone.
+ *
+ * @strict-properties
+ * @not-serializable
+ */
+final class SessionLock
+{
+    private function __construct() {}
+
+    public static function take(Table $table, string $name, int|float|null $timeout = null): ?SessionLock {}
+
+    public function release(): void {}
 }
 
 /**

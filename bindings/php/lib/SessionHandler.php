@@ -15,7 +15,7 @@ namespace Tavola;
 final class SessionHandler implements \SessionHandlerInterface,
     \SessionUpdateTimestampHandlerInterface
 {
-    private ?Lock $lock = null;
+    private ?SessionLock $lock = null;
 
     /**
      * @param ?int $ttl how long a session lives, in seconds; null: `session.gc_maxlifetime`
@@ -45,7 +45,8 @@ final class SessionHandler implements \SessionHandlerInterface,
     public function read(string $id): string|false
     {
         if ($this->lockTimeout !== null) {
-            $this->lock = $this->table->lock($this->prefix . $id, $this->lockTimeout);
+            $name = $this->prefix . $id;
+            $this->lock = SessionLock::take($this->table, $name, $this->lockTimeout);
             if ($this->lock === null) {
                 return false;
             }

@@ -11,6 +11,7 @@ zend_class_entry *tavola_table_ce;
 zend_class_entry *tavola_iterator_ce;
 zend_class_entry *tavola_tags_ce;
 zend_class_entry *tavola_lock_ce;
+zend_class_entry *tavola_session_lock_ce;
 zend_class_entry *tavola_watch_ce;
 zend_class_entry *tavola_queue_ce;
 zend_class_entry *tavola_job_ce;
@@ -125,6 +126,7 @@ void tavola_register_classes(void)
 	tavola_tags_ce = register_class_Tavola_Tags();
 	tavola_transaction_ce = register_class_Tavola_Transaction();
 	tavola_lock_ce = register_class_Tavola_Lock();
+	tavola_session_lock_ce = register_class_Tavola_SessionLock();
 	tavola_watch_ce = register_class_Tavola_Watch();
 	tavola_queue_ce = register_class_Tavola_Queue(zend_ce_countable);
 	tavola_job_ce = register_class_Tavola_Job();
@@ -136,6 +138,7 @@ void tavola_register_classes(void)
 	tavola_init_transaction();
 	tavola_init_compute();
 	tavola_init_lock();
+	tavola_init_session_lock();
 	tavola_init_watch();
 	tavola_init_queue();
 	tavola_init_log();

@@ -1,24 +1,17 @@
-/*
- * Locks over processes.
- *
- * A lock is the lease of a key that never gets a value: of all processes that ask for the key, one
- * has the lease. The library notices when the process of a lease has died, and gives the lease to
- * the next within about 10 ms. A lease lasts an hour at most.
- */
+/* Named locks of a table: of all processes one holds a lock, or several share it. */
 
 #include "php_tavola.h"
-#include "lock.h"
 
 #include <unistd.h>
 
-/* The same in every language, so that locks hold between them. */
-#define PREFIX "\0lock\0"
-
 typedef struct {
 	zval table;
-	tavola_lease *lease;
+	/* NULL after its release. */
+	tavola_lock *lock;
 	/* The process that holds it; a forked child does not. */
 	pid_t pid;
+	bool is_shared;
+	bool owner_died;
 	zend_object std;
 } tavola_php_lock;
 
@@ -29,126 +22,64 @@ static tavola_php_lock *lock_of(zval *object)
 	return TAVOLA_OBJECT(tavola_php_lock, Z_OBJ_P(object));
 }
 
+/* In a forked child, this has no effect on the lock of its parent. */
+static void close_lock(tavola_php_lock *self)
+{
+	tavola_lock_close(self->lock);
+	self->lock = NULL;
+}
+
 static void free_lock(zend_object *object)
 {
 	tavola_php_lock *self = TAVOLA_OBJECT(tavola_php_lock, object);
-	tavola_lease_close(self->lease);
+	close_lock(self);
 	zval_ptr_dtor(&self->table);
 	zend_object_std_dtor(object);
 }
 
-static void *refuse_value(void *user, size_t len)
-{
-	(void)user;
-	(void)len;
-	return NULL;
-}
-
-/* Asks once for the lock. Returns the caller's own lease, or NULL; then `other` is the lease of
- * another process, or NULL if all records of leases are in use. */
-static tavola_lease *try_lock(
-	const tavola_table *table, zend_string *key, const tavola_lease_options *options,
-	tavola_lease **other)
-{
-	tavola_buffer buffer = TAVOLA_BUFFER_ALLOC(refuse_value, NULL);
-	tavola_leased leased = TAVOLA_INIT(tavola_leased);
-	tavola_lease *lease = NULL;
-	tavola_status status = tavola_get_or_lease(
-		table, ZSTR_VAL(key), ZSTR_LEN(key), options, &buffer, &leased, &lease);
-	*other = NULL;
-	if (status == TAVOLA_ERR_STOPPED || (status == TAVOLA_OK && leased.outcome < TAVOLA_LEASE_WON)) {
-		tavola_lease_close(lease);
-		tavola_throw_text(TAVOLA_ERR_ARGUMENT,
-			"the key of the lock %s has a value; remove the key or use another name",
-			ZSTR_VAL(key) + sizeof(PREFIX) - 1);
-		return NULL;
-	}
-	if (!tavola_did(status)) {
-		return NULL;
-	}
-	if (leased.outcome == TAVOLA_LEASE_WAIT) {
-		*other = lease;
-		return NULL;
-	}
-	if (leased.outcome == TAVOLA_LEASE_WON && tavola_lease_is_recorded(lease)) {
-		return lease;
-	}
-	tavola_lease_close(lease);
-	return NULL;
-}
-
-/* Sleeps until the lock may be free. */
-static void wait_for(tavola_lease *other, uint64_t slice_ms)
-{
-	if (other) {
-		tavola_status status = tavola_lease_wait(other, slice_ms);
-		tavola_lease_close(other);
-		if (status < 0) {
-			tavola_throw(status);
-		}
-		return;
-	}
-	usleep(1000);
-}
-
-static tavola_lease *acquire(
-	const tavola_table *table, zend_string *key, const tavola_lease_options *options,
-	const zval *timeout)
+/* Waits for the lock. Returns false if the time has passed or after an exception. */
+static bool take(tavola_php_lock *self, const zval *timeout)
 {
 	tavola_deadline deadline = tavola_deadline_in(tavola_wait_seconds(timeout));
 	for (;;) {
-		tavola_lease *other;
-		tavola_lease *lease = try_lock(table, key, options, &other);
-		if (lease || EG(exception)) {
-			return lease;
-		}
 		uint64_t slice_ms = tavola_next_slice_ms(&deadline);
-		if (slice_ms == 0) {
-			tavola_lease_close(other);
-			return NULL;
+		tavola_status status = self->is_shared ? tavola_lock_shared_wait(self->lock, slice_ms)
+			: tavola_lock_wait(self->lock, slice_ms);
+		self->pid = getpid();
+		if (status == TAVOLA_OWNER_DIED) {
+			/* After a death it is held exclusively. */
+			self->owner_died = true;
+			self->is_shared = false;
+			return true;
 		}
-		wait_for(other, slice_ms);
-		if (tavola_interrupted()) {
-			return NULL;
+		if (status != TAVOLA_TIMEOUT) {
+			return tavola_did(status);
+		}
+		if (slice_ms == 0 || tavola_interrupted()) {
+			return false;
 		}
 	}
-}
-
-tavola_lease *tavola_take_lock(
-	const tavola_table *table, zend_string *name, uint64_t lease_ms, const zval *timeout)
-{
-	tavola_lease_options options = TAVOLA_INIT(tavola_lease_options);
-	options.fresh_ms = 1;
-	options.lease_ms = lease_ms;
-	zend_string *key = zend_string_concat2(
-		PREFIX, sizeof(PREFIX) - 1, ZSTR_VAL(name), ZSTR_LEN(name));
-	tavola_lease *lease = acquire(table, key, &options, timeout);
-	zend_string_release(key);
-	return lease;
 }
 
 ZEND_METHOD(Tavola_Table, lock)
 {
 	zend_string *name;
-	zval *timeout = NULL, *seconds = NULL;
-	uint64_t lease_ms = 3600 * 1000;
+	zval *timeout = NULL;
+	bool is_shared = false;
 	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_STR(name)
+		Z_PARAM_PATH_STR(name)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_NUMBER_OR_NULL(timeout)
-		Z_PARAM_NUMBER(seconds)
+		Z_PARAM_BOOL(is_shared)
 	ZEND_PARSE_PARAMETERS_END();
 	TAVOLA_THIS_TABLE();
-	if (seconds && !tavola_duration_ms(seconds, "lease", &lease_ms)) {
-		RETURN_THROWS();
-	}
 	zval made;
 	object_init_ex(&made, tavola_lock_ce);
 	tavola_php_lock *lock = lock_of(&made);
 	ZVAL_COPY(&lock->table, ZEND_THIS);
-	lock->pid = getpid();
-	lock->lease = tavola_take_lock(self->handle->table, name, lease_ms, timeout);
-	if (lock->lease) {
+	lock->is_shared = is_shared;
+	if (tavola_did(tavola_lock_open(self->handle->table, ZSTR_VAL(name), &lock->lock))
+			&& take(lock, timeout)) {
 		RETURN_COPY_VALUE(&made);
 	}
 	zval_ptr_dtor(&made);
@@ -161,7 +92,7 @@ ZEND_METHOD(Tavola_Lock, __construct)
 
 static bool is_held(const tavola_php_lock *self)
 {
-	return self->lease && self->pid == getpid() && tavola_lease_is_recorded(self->lease);
+	return self->lock && self->pid == getpid();
 }
 
 ZEND_METHOD(Tavola_Lock, isHeld)
@@ -170,13 +101,24 @@ ZEND_METHOD(Tavola_Lock, isHeld)
 	RETURN_BOOL(is_held(lock_of(ZEND_THIS)));
 }
 
+ZEND_METHOD(Tavola_Lock, isShared)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(lock_of(ZEND_THIS)->is_shared);
+}
+
+ZEND_METHOD(Tavola_Lock, ownerDied)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_BOOL(lock_of(ZEND_THIS)->owner_died);
+}
+
 ZEND_METHOD(Tavola_Lock, release)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	tavola_php_lock *self = lock_of(ZEND_THIS);
 	bool was_held = is_held(self);
-	tavola_lease_close(self->lease);
-	self->lease = NULL;
+	close_lock(self);
 	RETURN_BOOL(was_held);
 }
 

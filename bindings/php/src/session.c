@@ -7,7 +7,7 @@
  */
 
 #include "php_tavola.h"
-#include "lock.h"
+#include "session_lock.h"
 
 #if defined(__has_include)
 # if __has_include("ext/session/php_session.h")
@@ -31,7 +31,6 @@ void tavola_start_sessions(void)
 
 #define PREFIX "session:"
 #define LOCK_TIMEOUT_SECONDS 30
-#define LEASE_MS (3600 * 1000)
 /* A thousand years, as for all keys. */
 #define MOST_TTL_SECONDS 31536000000LL
 
@@ -105,7 +104,7 @@ PS_READ_FUNC(tavola)
 	(void)maxlifetime;
 	ZVAL_LONG(&timeout, LOCK_TIMEOUT_SECONDS);
 	tavola_lease_close(self->lock);
-	self->lock = tavola_take_lock(self->handle->table, name, LEASE_MS, &timeout);
+	self->lock = tavola_take_session_lock(self->handle->table, name, &timeout);
 	if (self->lock) {
 		tavola_status status = tavola_read_bytes(self->handle->table, name, val, &has, NULL);
 		if (status == TAVOLA_NOT_FOUND) {

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fc35cf42218702ea0ef13811a122385445622e73 */
+ * Stub hash: c762b6ece9b3f44d4df25696d1175eb1fbfa1b19 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Tavola_version, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -187,7 +187,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Tavola_Table_lock, 0, 1, Tavola\\Lock, 1)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
 	ZEND_ARG_TYPE_MASK(0, timeout, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
-	ZEND_ARG_TYPE_MASK(0, lease, MAY_BE_LONG|MAY_BE_DOUBLE, "3600")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, shared, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Tavola_Table_watch, 0, 1, Tavola\\Watch, 0)
@@ -320,6 +320,20 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Tavola_Lock_release arginfo_class_Tavola_Table_clear
 
 #define arginfo_class_Tavola_Lock_isHeld arginfo_class_Tavola_Table_clear
+
+#define arginfo_class_Tavola_Lock_isShared arginfo_class_Tavola_Table_clear
+
+#define arginfo_class_Tavola_Lock_ownerDied arginfo_class_Tavola_Table_clear
+
+#define arginfo_class_Tavola_SessionLock___construct arginfo_class_Tavola_TableIterator___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Tavola_SessionLock_take, 0, 2, Tavola\\SessionLock, 1)
+	ZEND_ARG_OBJ_INFO(0, table, Tavola\\Table, 0)
+	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, timeout, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Tavola_SessionLock_release arginfo_class_Tavola_Table_removeExpired
 
 #define arginfo_class_Tavola_Watch___construct arginfo_class_Tavola_TableIterator___construct
 
@@ -538,6 +552,11 @@ ZEND_METHOD(Tavola_Transaction, abort);
 ZEND_METHOD(Tavola_Lock, __construct);
 ZEND_METHOD(Tavola_Lock, release);
 ZEND_METHOD(Tavola_Lock, isHeld);
+ZEND_METHOD(Tavola_Lock, isShared);
+ZEND_METHOD(Tavola_Lock, ownerDied);
+ZEND_METHOD(Tavola_SessionLock, __construct);
+ZEND_METHOD(Tavola_SessionLock, take);
+ZEND_METHOD(Tavola_SessionLock, release);
 ZEND_METHOD(Tavola_Watch, __construct);
 ZEND_METHOD(Tavola_Watch, wait);
 ZEND_METHOD(Tavola_Queue, __construct);
@@ -854,6 +873,16 @@ static const zend_function_entry class_Tavola_Lock_methods[] = {
 	ZEND_ME(Tavola_Lock, __construct, arginfo_class_Tavola_Lock___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Tavola_Lock, release, arginfo_class_Tavola_Lock_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Tavola_Lock, isHeld, arginfo_class_Tavola_Lock_isHeld, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Lock, isShared, arginfo_class_Tavola_Lock_isShared, ZEND_ACC_PUBLIC)
+	ZEND_ME(Tavola_Lock, ownerDied, arginfo_class_Tavola_Lock_ownerDied, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Tavola_SessionLock_methods[] = {
+	ZEND_ME(Tavola_SessionLock, __construct, arginfo_class_Tavola_SessionLock___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(Tavola_SessionLock, take, arginfo_class_Tavola_SessionLock_take, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(Tavola_SessionLock, release, arginfo_class_Tavola_SessionLock_release, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -1282,6 +1311,17 @@ static zend_class_entry *register_class_Tavola_Lock(void)
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Tavola", "Lock", class_Tavola_Lock_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Tavola_SessionLock(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Tavola", "SessionLock", class_Tavola_SessionLock_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 

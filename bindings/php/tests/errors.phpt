@@ -23,7 +23,8 @@ throws(Tavola\NoObjectException::class, function () {
     Tavola\Queue::openExisting('t');
 });
 same([], (new ReflectionClass('Tavola\Names'))->getProperties());
-foreach (['TableIterator', 'Tags', 'Transaction', 'Lock', 'Watch', 'Job', 'Names'] as $class) {
+foreach (['TableIterator', 'Tags', 'Transaction', 'Lock', 'SessionLock', 'Watch', 'Job',
+    'Names'] as $class) {
     same(true, (new ReflectionMethod("Tavola\\$class", '__construct'))->isPrivate());
 }
 echo 'done';

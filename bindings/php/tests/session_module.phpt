@@ -14,7 +14,7 @@ session.gc_maxlifetime=100
 --FILE--
 <?php
 require __DIR__ . '/begin.inc';
-use Tavola\Table;
+use Tavola\{SessionLock, Table};
 /** Begins the session of this id. */
 $start = function (string $id): void {
     session_id($id);
@@ -30,16 +30,18 @@ same('visits|i:5;', $table->getBytes('session:theid'));
 same(0, $table->entry('session:theid')['flags']);
 same(100, $table->ttl('session:theid'));
 
-/* It is locked while it is open, and free afterwards. */
+/* It is locked while it is open, and free afterwards. This is no named lock of the table, of which
+ * there is only room for some thousands. */
 $start('theid');
 same(5, $_SESSION['visits']);
-same(null, $table->lock('session:theid', 0));
+same(null, SessionLock::take($table, 'session:theid', 0));
+same(true, $table->lock('session:theid', 0)->isHeld());
 $_SESSION['visits'] = 6;
 same(true, session_reset());
 same(5, $_SESSION['visits']);
-same(null, $table->lock('session:theid', 0), 'it is locked after a reset as well');
+same(null, SessionLock::take($table, 'session:theid', 0), 'it is locked after a reset as well');
 session_write_close();
-same(true, $table->lock('session:theid', 0)->release());
+same(true, SessionLock::take($table, 'session:theid', 0) !== null);
 
 /* A session that has not changed lives longer, too. */
 $table->touch('session:theid', 5);

@@ -248,16 +248,13 @@ class session {
     say_bool(1);
   }
 
-  // `lock KEY WAIT`.
+  // `lock NAME WAIT SHARED`.
   void lock() {
-    const tavola::lease_options how{milliseconds(1)};
-    const auto name = key();
-    auto asked = table_->get_or_lease(name, how);
-    if (asked.pending && asked.pending->wait(milliseconds(number_of(&at_, 2)))) {
-      asked = table_->get_or_lease(name, how);
-    }
-    const bool is_mine = asked.lease && asked.lease->is_recorded();
-    if (is_mine) locks_.push_back(std::move(*asked.lease));
+    tavola::named_lock asked(*table_, std::string(bytes(1)));
+    const milliseconds wait(number_of(&at_, 2));
+    const bool is_shared = unsigned_of(&at_, 3) != 0;
+    const bool is_mine = is_shared ? asked.try_lock_shared_for(wait) : asked.try_lock_for(wait);
+    if (is_mine) locks_.push_back(std::move(asked));
     say_bool(is_mine);
   }
   void unlock() {
@@ -446,7 +443,7 @@ class session {
 
   const line& at_;
   std::optional<tavola::table> table_;
-  std::vector<tavola::lease> locks_;
+  std::vector<tavola::named_lock> locks_;
   std::optional<tavola::pool> pool_;
   std::optional<tavola::queue> unused_, jobs_;
   std::vector<std::uint32_t> held_;

@@ -4,45 +4,31 @@
 
 #include "answer.h"
 
+#include <tavola_lock.h>
 #include <tavola_queue.h>
 
-// The leases of the locks that are held, the last one on top.
-static tavola_lease *locks[MOST_HELD];
+// The locks that are held, the last one on top.
+static tavola_lock *locks[MOST_HELD];
 static size_t lock_count;
 
-// Asks for a lock once. Returns whether it is held now; else `lease` is to wait for, or NULL.
-static int ask_for_lock(tavola_bytes key, tavola_lease **lease) {
-  tavola_lease_options how = TAVOLA_INIT(tavola_lease_options);
-  tavola_leased leased = TAVOLA_INIT(tavola_leased);
-  tavola_buffer none = TAVOLA_BUFFER(NULL, 0);
-  how.fresh_ms = 1;
-  tavola_status status =
-      tavola_get_or_lease(table, key.data, key.len, &how, &none, &leased, lease);
-  if (status != TAVOLA_OK) {
-    give_up(tavola_last_error());
-  }
-  return leased.outcome == TAVOLA_LEASE_WON && tavola_lease_is_recorded(*lease);
-}
-
-// `lock KEY WAIT`.
+// `lock NAME WAIT SHARED`.
 static void lock(void) {
-  tavola_bytes key = bytes_of(asked, 1);
-  tavola_lease *lease = NULL;
-  int is_mine = ask_for_lock(key, &lease);
-  if (!is_mine && tavola_lease_wait(lease, unsigned_of(asked, 2)) == TAVOLA_OK) {
-    tavola_lease_close(lease);
-    is_mine = ask_for_lock(key, &lease);
+  uint64_t wait_ms = unsigned_of(asked, 2), is_shared = unsigned_of(asked, 3);
+  tavola_lock *one = NULL;
+  tavola_status status = tavola_lock_open(table, text_of(asked, 1), &one);
+  if (status == TAVOLA_OK) {
+    status = is_shared ? tavola_lock_shared_wait(one, wait_ms) : tavola_lock_wait(one, wait_ms);
   }
-  if (is_mine) {
-    locks[checked_place(lock_count++)] = lease;
+  say_done(status);
+  if (status == TAVOLA_OK) {
+    locks[checked_place(lock_count++)] = one;
   } else {
-    tavola_lease_close(lease);
+    tavola_lock_close(one);
   }
-  say_bool(is_mine);
 }
 
 static void unlock(void) {
-  tavola_lease_close(locks[--lock_count]);
+  tavola_lock_close(locks[--lock_count]);
   say_bool(1);
 }
 

@@ -221,11 +221,11 @@ impl<'a> Case<'a> {
             "delete_prefix" => format!("delete_prefix {}", word("prefix")),
             "invalidate" => format!("invalidate {}", word("tag")),
             "lock" => {
-                let key = format!("\0lock\0{}", step["name"].as_str().unwrap());
                 let wait = step
                     .get("wait")
                     .map_or("0".to_string(), |_| ms(step.get("wait")));
-                format!("lock {} {wait}", hex(key.as_bytes()))
+                let is_shared = step.get("shared").is_some_and(|shared| shared == true);
+                format!("lock {} {wait} {}", word("name"), u8::from(is_shared))
             }
             "transaction" if step.contains_key("once") => "begin_turn".to_string(),
             "transaction" => "begin".to_string(),

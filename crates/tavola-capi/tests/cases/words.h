@@ -96,6 +96,14 @@ static inline tavola_bytes bytes_of(const line *at, size_t number) {
   return bytes;
 }
 
+// Returns the bytes of a word, none of which is 0, as a text.
+static inline const char *text_of(const line *at, size_t number) {
+  tavola_bytes bytes = bytes_of(at, number);
+  char *text = at->words[number];
+  text[bytes.len] = '\0';
+  return text;
+}
+
 static inline void say_bytes(const void *data, size_t len) {
   const unsigned char *bytes = (const unsigned char *)data;
   putchar('.');
