@@ -3,6 +3,7 @@
 #include "c/tvl.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* The one symbol that Perl looks for; all others are hidden. */
 __attribute__((visibility("default"))) XS_EXTERNAL(boot_Tavola);

@@ -1,17 +1,8 @@
-/*
- * Leases, locks, watches and iterators: objects of one thread; and barriers.
- *
- * A lock is a lease of the key `\0lock\0NAME` that is never filled. The library records its owner in
- * the table. When the owner closes it or dies, the next process gets it; those that wait are woken,
- * and notice a death within about 10 ms. No key is stored, so a cache cannot evict a lock.
- */
+/* Leases, named locks, watches and iterators: objects of one thread; and barriers. */
 #include "tvl.h"
 
 #include <string.h>
-#include <time.h>
-
-#define LOCK_MS 3600000u
-#define PAUSE_MS 5
+#include <unistd.h>
 
 static int free_lease(pTHX_ SV *sv, MAGIC *mg) {
   PERL_UNUSED_CONTEXT;
@@ -86,91 +77,80 @@ bool tvl_barrier(pTHX_ SV *self, SV *key, IV count, SV *timeout) {
   return status == TAVOLA_OK;
 }
 
-static tavola_status pause_for(void *what, uint64_t timeout_ms) {
-  const long pause_ms = timeout_ms < PAUSE_MS ? (long)timeout_ms : PAUSE_MS;
-  const struct timespec pause = {0, pause_ms * 1000000};
-  PERL_UNUSED_ARG(what);
-  nanosleep(&pause, NULL);
-  return TAVOLA_OK;
+static int free_lock(pTHX_ SV *sv, MAGIC *mg) {
+  tvl_lock *lock = (tvl_lock *)mg->mg_ptr;
+  PERL_UNUSED_CONTEXT;
+  PERL_UNUSED_ARG(sv);
+  mg->mg_ptr = NULL;
+  tvl_lock_close(lock);
+  return 0;
 }
 
-static uint64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+MGVTBL tvl_lock_vtbl = {NULL, NULL, NULL, NULL, free_lock, NULL, tvl_forget_dup, NULL};
+
+/* Releases a lock, if this process holds it: a forked child has no effect on that of its parent. */
+void tvl_lock_close(tvl_lock *lock) {
+  if (lock != NULL) {
+    tavola_lock_close(lock->lock);
+    free(lock);
+  }
 }
 
-/* Asks for the lock once. Returns the guard if the lock was free, and else the lease to wait for,
- * or neither if the table has no record for a lock at this moment. */
-static bool ask(pTHX_ tvl_handle *handle, const char *key, STRLEN len, uint64_t lease_ms,
-                SV **lease) {
-  tavola_lease_options how = TAVOLA_INIT(tavola_lease_options);
-  tavola_leased leased = TAVOLA_INIT(tavola_leased);
-  tavola_lease *got = NULL;
-  tvl_result value = {NULL, 0, {0}};
-  tavola_buffer buffer = TAVOLA_BUFFER_ALLOC(tvl_alloc, &value);
-  tavola_status status;
-  how.fresh_ms = 1;
-  how.lease_ms = lease_ms;
-  status = tavola_get_or_lease(handle->table, key, len, &how, &buffer, &leased, &got);
-  PerlMem_free(value.heap);
-  if (status != TAVOLA_OK) {
-    tvl_throw(aTHX_ status);
-  }
-  *lease = NULL;
-  if (leased.outcome != TAVOLA_LEASE_WON && leased.outcome != TAVOLA_LEASE_WAIT) {
-    tavola_lease_close(got);
-    tvl_argument(aTHX_ "the key '%.*s' has a value, so it cannot be a lock; use another name for "
-                       "the lock",
-                 (int)len, key);
-  }
-  if (leased.outcome == TAVOLA_LEASE_WON && !tavola_lease_is_recorded(got)) {
-    tavola_lease_close(got);
-    return false;
-  }
-  *lease = sv_2mortal(tvl_new(aTHX_ "Tavola::Lock", &tvl_lease_vtbl, got));
-  return leased.outcome == TAVOLA_LEASE_WON;
+static tavola_status lock_slice(void *what, uint64_t timeout_ms) {
+  const tvl_lock *lock = (const tvl_lock *)what;
+  return lock->is_shared ? tavola_lock_shared_wait(lock->lock, timeout_ms)
+                         : tavola_lock_wait(lock->lock, timeout_ms);
 }
 
 /* Returns a guard object for a lock, or `undef` if it was not free in time. */
-SV *tvl_lock(pTHX_ SV *self, SV *name, SV **args, I32 count) {
+SV *tvl_lock_take(pTHX_ SV *self, SV *name, SV **args, I32 count) {
   tvl_handle *handle = tvl_handle_of(aTHX_ self);
-  uint64_t timeout_ms = UINT64_MAX, lease_ms = LOCK_MS, start = now_ms();
+  uint64_t timeout_ms = UINT64_MAX;
+  bool is_shared = false;
   const char *data;
   STRLEN len;
-  SV *key = newSVpvn_flags("\0lock\0", 6, SVs_TEMP);
+  tvl_lock *lock;
+  tavola_status status;
+  SV *guard;
+  SV *copy = sv_2mortal(newSVsv(name));
   I32 i;
-  tvl_key(aTHX_ handle, name, &data, &len);
-  sv_catpvn(key, data, len);
   for (i = 0; i + 1 < count; i += 2) {
     const char *option = SvPV_nolen_const(args[i]);
     if (strEQ(option, "timeout")) {
       timeout_ms = tvl_wait_ms(aTHX_ args[i + 1]);
-    } else if (strEQ(option, "at_most")) {
-      lease_ms = tvl_wait_ms(aTHX_ args[i + 1]);
+    } else if (strEQ(option, "shared")) {
+      is_shared = SvTRUE(args[i + 1]);
     } else {
       tvl_unknown_option(aTHX_ args[i]);
     }
   }
-  for (;;) {
-    SV *lease;
-    uint64_t passed, left;
-    if (ask(aTHX_ handle, SvPVX_const(key), SvCUR(key), lease_ms, &lease)) {
-      return SvREFCNT_inc_simple_NN(lease);
-    }
-    passed = now_ms() - start;
-    if (timeout_ms != UINT64_MAX && passed >= timeout_ms) {
-      return &PL_sv_undef;
-    }
-    left = timeout_ms == UINT64_MAX ? UINT64_MAX : timeout_ms - passed;
-    if (lease == NULL) {
-      tvl_wait(aTHX_ pause_for, NULL, left);
-    } else {
-      tavola_status status = tvl_wait(aTHX_ tvl_lease_wait,
-                                      tvl_pointer(aTHX_ lease, &tvl_lease_vtbl, "lease"), left);
-      if (status < 0) {
-        tvl_throw(aTHX_ status);
-      }
-    }
+  /* The bytes of a name are those of a key, and end with the NUL of a scalar. */
+  tvl_key(aTHX_ handle, copy, &data, &len);
+  if (memchr(data, 0, len) != NULL) {
+    tvl_argument(aTHX_ "the name of a lock has no byte 0");
   }
+  lock = calloc(1, sizeof *lock);
+  if (lock == NULL) {
+    croak("Tavola: no memory for a lock");
+  }
+  lock->pid = getpid();
+  lock->is_shared = is_shared;
+  status = tavola_lock_open(handle->table, data, &lock->lock);
+  if (status < 0) {
+    free(lock);
+    tvl_throw(aTHX_ status);
+  }
+  /* The guard closes the lock, also if a handler of a signal dies during the wait. */
+  guard = sv_2mortal(tvl_new(aTHX_ "Tavola::Lock", &tvl_lock_vtbl, lock));
+  status = tvl_wait(aTHX_ lock_slice, lock, timeout_ms);
+  if (status < 0) {
+    tvl_throw(aTHX_ status);
+  }
+  if (status == TAVOLA_TIMEOUT) {
+    return &PL_sv_undef;
+  }
+  lock->owner_died = status == TAVOLA_OWNER_DIED;
+  /* After a death it is held alone. */
+  lock->is_shared = is_shared && !lock->owner_died;
+  return SvREFCNT_inc_simple_NN(guard);
 }

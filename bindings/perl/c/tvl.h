@@ -215,7 +215,15 @@ typedef struct tvl_iterator {
   tavola_iter *iter;
   SV *table;
 } tvl_iterator;
-SV *tvl_lock(pTHX_ SV *self, SV *name, SV **args, I32 count);
+extern MGVTBL tvl_lock_vtbl;
+typedef struct tvl_lock {
+  tavola_lock *lock;
+  pid_t pid; /* The process that holds it; a forked child does not. */
+  bool is_shared;
+  bool owner_died;
+} tvl_lock;
+SV *tvl_lock_take(pTHX_ SV *self, SV *name, SV **args, I32 count);
+void tvl_lock_close(tvl_lock *lock);
 bool tvl_barrier(pTHX_ SV *self, SV *key, IV count, SV *timeout);
 tavola_status tvl_lease_wait(void *lease, uint64_t timeout_ms);
 tavola_status tvl_watch_wait(void *watch, uint64_t timeout_ms);

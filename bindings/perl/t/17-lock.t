@@ -21,12 +21,34 @@ subtest 'one process' => sub {
     ok(!$lock->unlock, 'is done once');
     { my $again = $t->lock('report', timeout => 0); ok($again, 'it is free again'); }
     ok($t->lock('report', timeout => 0), 'a guard releases it at the end of its scope');
-    ok(!$t->exists("\0lock\0report"), 'a lock is no key');
-    $t->set("\0lock\0taken", 1);
-    dies(sub { $t->lock('taken') }, 'Argument', qr/has a value/, 'a key of that name');
+    is($t->size, 0, 'a lock is no key');
+    ok(!$t->lock('report')->owner_died, 'nobody died');
     dies(sub { $t->lock('x', wait => 5) }, 'Argument', qr/no option 'wait'/, 'an option');
-    my $cache = Tavola->open('cache', capacity => '4M');
-    ok($cache->lock('a'), 'a cache has locks, too');
+    dies(sub { $t->lock('') }, 'BadName', qr/1 to 56 bytes/, 'no name');
+    dies(sub { $t->lock('x' x 57) }, 'BadName', qr/1 to 56 bytes/, 'a long name');
+    dies(sub { $t->lock("a\0b") }, 'Argument', qr/no byte 0/, 'a byte 0');
+    dies(sub { $t->lock("\xff") }, 'Argument', qr/UTF-8/, 'bytes that are not UTF-8');
+    my $smiles = $t->lock("\x{263a}" x 18, timeout => 0);
+    ok($smiles, 'characters');
+    is($t->lock("\xe2\x98\xba" x 18, timeout => 0), undef, 'and their bytes are one name');
+    ok(Tavola->open('cache', capacity => '4M')->lock('a'), 'a cache has locks, too');
+    my $durable = Tavola->open("$ENV{TAVOLA_DIR}/durable", durable => 'commit');
+    ok($durable->lock('a'), 'and a durable table');
+    my $reader = Tavola->open($t->path, read_only => 1);
+    dies(sub { $reader->lock('x') }, 'ReadOnly', qr/read-only/, 'without the right to write');
+};
+
+subtest 'shared' => sub {
+    my $one = $t->lock('prices', shared => 1);
+    my $two = $t->lock('prices', shared => 1, timeout => 0);
+    ok($one->is_shared && $two->is_shared, 'two share it');
+    is($t->lock('prices', timeout => 0), undef, 'nobody has it alone');
+    $one->unlock;
+    is($t->lock('prices', timeout => 0.02), undef, 'as long as one shares it');
+    undef $two;
+    my $alone = $t->lock('prices', timeout => 0);
+    ok($alone && !$alone->is_shared, 'then it is free');
+    is($t->lock('prices', shared => 1, timeout => 0), undef, 'and not shared');
 };
 
 subtest 'processes take turns' => sub {
@@ -82,11 +104,30 @@ subtest 'a killed holder' => sub {
     is($t->lock('crash', timeout => 0), undef, 'it is not free');
     kill KILL => $pid;
     waitpid $pid, 0;
-    ok($t->lock('crash', timeout => 10), 'when the child is killed, it is free');
+    my $next = $t->lock('crash', shared => 1, timeout => 30);
+    ok($next, 'when the child is killed, it is free');
+    ok($next->owner_died && !$next->is_shared, 'the next one learns it, and has it alone');
+    $next->unlock;
+    ok(!$t->lock('crash', timeout => 0)->owner_died, 'and nobody after it');
+    ($pid, $from) = child_says(sub {
+        my ($to) = @_;
+        my $lock = $t->lock('readers', shared => 1);
+        print {$to} "held\n";
+        sleep 60;
+    });
+    is(<$from>, "held\n", 'a child shares a lock');
+    kill KILL => $pid;
+    waitpid $pid, 0;
+    ok(!$t->lock('readers', timeout => 30)->owner_died, 'its death is nobody\'s loss');
 };
 
 subtest 'fork' => sub {
     my $lock = $t->lock('parent');
+    ok(reap(in_child(sub {
+        die 'it is held' if $lock->is_held;
+        die 'it is free' if $t->lock('parent', timeout => 0);
+        die 'it was released' if $lock->unlock;
+    })), 'a child does not hold it');
     ok(reap(in_child(sub { undef $lock })), 'a child drops its copy of the guard');
     is($t->lock('parent', timeout => 0), undef, 'the parent still holds the lock');
     ok($lock->is_held, 'and knows it');

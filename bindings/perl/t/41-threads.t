@@ -50,6 +50,7 @@ subtest 'other objects belong to one thread' => sub {
             sub { $lock->is_held }, sub { $iterator->next }, sub { $job->value };
     })->join;
     is_deeply(\@refused, [ ('Tavola::Error::Argument') x 3 ], 'their copies are empty');
+    is(threads->create(sub { $t->lock('mine', timeout => 0) })->join, undef, 'threads exclude');
     ok($lock->is_held, 'the lock is still held');
     is($t->lock('mine', timeout => 0), undef, 'and nobody else gets it');
     ok(defined $iterator->next, 'the iterator goes on');

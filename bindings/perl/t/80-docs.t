@@ -122,7 +122,7 @@ for my $module (@modules) {
 subtest 'README.md' => sub { run_page('README.md') };
 
 # The pages for those who come from other modules are in the repository, not in the distribution.
-for my $name (qw(bring-your-data constant-files coming-from-chi coming-from-qdbm)) {
+for my $name (qw(bring-your-data constant-files coming-from-chi coming-from-qdbm locks)) {
     my $page = ($ENV{TAVOLA_PERL_SOURCE} // '.') . "/../../docs/guide/$name.md";
     subtest "$name.md" => sub {
         plan skip_all => 'the page is not in the distribution' if !-f $page;

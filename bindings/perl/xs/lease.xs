@@ -60,7 +60,7 @@ compute(SV *self, SV *key, ...)
 SV *
 lock(SV *self, SV *name, ...)
   CODE:
-    RETVAL = tvl_lock(aTHX_ self, name, OPTIONS(2));
+    RETVAL = tvl_lock_take(aTHX_ self, name, OPTIONS(2));
   OUTPUT:
     RETVAL
 
@@ -139,19 +139,41 @@ MODULE = Tavola    PACKAGE = Tavola::Lock
 bool
 unlock(SV *self)
   PREINIT:
-    tavola_lease *lease;
+    tvl_lock *lock;
   CODE:
-    lease = tvl_take_pointer(aTHX_ self, &tvl_lease_vtbl);
-    RETVAL = lease != NULL && tavola_lease_is_recorded(lease);
-    tavola_lease_close(lease);
+    lock = tvl_take_pointer(aTHX_ self, &tvl_lock_vtbl);
+    RETVAL = lock != NULL && lock->pid == getpid();
+    tvl_lock_close(lock);
   OUTPUT:
     RETVAL
 
 bool
 is_held(SV *self)
+  PREINIT:
+    const tvl_lock *lock;
   CODE:
-    RETVAL = tavola_lease_is_recorded(
-        (tavola_lease *)tvl_pointer(aTHX_ self, &tvl_lease_vtbl, "Tavola::Lock"));
+    lock = tvl_pointer(aTHX_ self, &tvl_lock_vtbl, "Tavola::Lock");
+    RETVAL = lock->pid == getpid();
+  OUTPUT:
+    RETVAL
+
+bool
+is_shared(SV *self)
+  PREINIT:
+    const tvl_lock *lock;
+  CODE:
+    lock = tvl_pointer(aTHX_ self, &tvl_lock_vtbl, "Tavola::Lock");
+    RETVAL = lock->is_shared;
+  OUTPUT:
+    RETVAL
+
+bool
+owner_died(SV *self)
+  PREINIT:
+    const tvl_lock *lock;
+  CODE:
+    lock = tvl_pointer(aTHX_ self, &tvl_lock_vtbl, "Tavola::Lock");
+    RETVAL = lock->owner_died;
   OUTPUT:
     RETVAL
 

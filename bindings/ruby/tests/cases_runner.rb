@@ -284,7 +284,8 @@ class CasesRunner
   # A handle of its own is a second owner: a thread that locks twice with one handle is an error.
   def call_lock(step)
     Tavola.open(@name, create: false) do |owner|
-      owner.lock(step['name'], timeout: step['wait'] || 0) { run_inner(step['steps']) }
+      how = { timeout: step['wait'] || 0, shared: step['shared'] }
+      owner.lock(step['name'], **how) { run_inner(step['steps']) }
       true
     end
   rescue Tavola::TimeoutError

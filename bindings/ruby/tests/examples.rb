@@ -4,7 +4,7 @@
 # guide. Each becomes a piece of Ruby in which `EXPRESSION # => VALUE` is a comparison.
 module Examples
   ROOT = File.expand_path('..', __dir__)
-  GUIDE = %w[bring-your-data coming-from-pstore].map do |name|
+  GUIDE = %w[bring-your-data coming-from-pstore locks].map do |name|
     File.expand_path("../../docs/guide/#{name}.md", ROOT)
   end
 

@@ -74,6 +74,7 @@ class ExamplesTest < TavolaTest
   # The files that document a class.
   FILES = {
     'Tavola::Table' => 'tavola/table{,/*}.rb', 'Tavola::Watch' => 'tavola/table{,/*}.rb',
+    'Tavola::Lock' => 'tavola/table{,/*}.rb',
     'Tavola::Tags' => 'tavola/table{,/*}.rb', 'Tavola::Transaction' => 'tavola/table{,/*}.rb',
     'Tavola::Queue' => 'tavola/queue.rb', 'Tavola::Client' => 'tavola/client.rb',
     'Tavola::Fleet' => 'tavola/{client,fleet}.rb',

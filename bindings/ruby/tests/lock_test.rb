@@ -24,18 +24,72 @@ class LockTest < TavolaTest
     assert_equal 0, table.size, 'a lock stores no key'
   end
 
-  # The key that the other languages use for a lock.
-  def test_a_lock_is_a_lease_of_a_key_that_all_languages_know
-    table["\0lock\0taken"] = 'a value'
-    error = assert_raises(Tavola::Error) { table.lock('taken') { flunk } }
-    assert_equal 'the lock taken is not free: its key has a value', error.message
-    refute table.locked?('taken')
-    table.remove("\0lock\0taken")
-    pid = child { table.compute("\0lock\0taken") { (table['begun'] = true) && sleep } }
-    eventually { table['begun'] }
-    assert table.locked?('taken')
-    stop(pid)
-    @children.delete(pid)
+  def test_a_guard
+    lock = table.lock('a')
+    assert_instance_of Tavola::Lock, lock
+    assert lock.held?
+    refute lock.shared?
+    refute lock.owner_died?
+    assert_raises(Tavola::TimeoutError) { table.lock('a', timeout: 0) }
+    assert lock.unlock
+    refute lock.held?
+    refute lock.unlock
+    assert(table.lock('a', timeout: 0) { |held| held.held? && held.unlock && !held.held? })
+    assert table.lock('a', timeout: 0).unlock, 'a block that has released it'
+    assert_raises(TypeError) { Tavola::Lock.new }
+  end
+
+  # One of many, because something on the stack may look like a reference to another one.
+  def test_a_guard_that_is_garbage_releases_its_lock
+    names = Array.new(20) { |i| "lock #{i}" }
+    Fiber.new { names.each { |name| table.lock(name) } && nil }.resume
+    eventually do
+      GC.start
+      names.any? { |name| !table.locked?(name) }
+    end
+  end
+
+  def test_a_shared_lock
+    one = table.lock('a', shared: true)
+    two = Thread.new { table.lock('a', shared: true, timeout: 0) }.value
+    assert one.shared? && two.shared?
+    assert table.locked?('a')
+    assert_raises(Tavola::TimeoutError) { table.lock('a', timeout: 0) }
+    assert_child(child { table.lock('a', shared: true, timeout: 0) { |held| held.shared? } })
+    assert one.unlock
+    assert_raises(Tavola::TimeoutError) { table.lock('a', timeout: 0.02) }
+    assert two.unlock
+    refute table.locked?('a')
+    table.lock('a') do
+      refused = Thread.new do
+        assert_raises(Tavola::TimeoutError) { table.lock('a', shared: true, timeout: 0) }
+      end
+      refused.join
+    end
+  end
+
+  # 1 to 56 bytes of UTF-8.
+  def test_names
+    assert_equal 1, (table.lock('ü' * 28, timeout: 0) { 1 })
+    [nil, '', 'x' * 57, :"#{'x' * 57}"].each do |name|
+      error = assert_raises(Tavola::BadNameError) { table.lock(name) { flunk } }
+      assert_match(/1 to 56 bytes/, error.message)
+    end
+    assert_raises(Tavola::BadNameError) { table.locked?('') }
+    assert_raises(ArgumentError) { table.lock("a\0b") { flunk } }
+    error = assert_raises(Tavola::Error) { table.lock("\xff") { flunk } }
+    assert_equal :ARGUMENT, error.status
+    assert_raises(Tavola::ReadOnlyError) do
+      Tavola::Table.open_read_only('test') { |reader| reader.lock('new') { flunk } }
+    end
+  end
+
+  def test_a_table_of_each_kind_has_locks
+    Tavola.open('cache', capacity: 4 << 20) { |cache| assert cache.lock('a').unlock }
+    Tavola.open('fixed', fixed_key: 8, fixed_value: 8) { |fixed| assert fixed.lock('a').unlock }
+    Tavola.open(File.join(@tavola_dir, 'durable'), durable: :commit) do |durable|
+      assert(durable.lock('a') { |held| held.held? && durable.locked?('a') })
+    end
   end
 
   def test_the_same_thread_may_not_lock_twice
@@ -57,25 +111,64 @@ class LockTest < TavolaTest
     assert_equal 1, (table.lock('a', timeout: 0) { 1 })
   end
 
-  def test_a_killed_holder_releases_its_lock
+  def test_the_next_one_learns_that_the_holder_was_killed
     pid = child { table.lock('a') { (table['held'] = true) && sleep } }
     eventually { table['held'] }
     assert table.locked?('a')
-    waiter = Thread.new { table.lock('a') { :mine } }
+    waiter = Thread.new { table.lock('a') { |held| [held.owner_died?, held.shared?] } }
     Process.kill(:KILL, pid)
     wait_for_child(pid)
-    assert_equal :mine, waiter.value
+    assert_equal [true, false], waiter.value
+    refute(table.lock('a', timeout: 0) { |held| held.owner_died? })
+  end
+
+  # After a death, the next one has the lock exclusively. To ask about it takes nothing away.
+  def test_a_shared_lock_after_a_death
+    pid = child { table.lock('a') { (table['held'] = true) && sleep } }
+    eventually { table['held'] }
+    stop(pid)
+    @children.delete(pid)
+    eventually { !table.locked?('a') }
+    lock = table.lock('a', shared: true, timeout: 30)
+    assert_equal [true, false], [lock.owner_died?, lock.shared?]
+    assert_raises(Tavola::TimeoutError) { table.lock('a', shared: true, timeout: 0) }
+    lock.unlock
+    lock = table.lock('a', shared: true)
+    assert_equal [false, true], [lock.owner_died?, lock.shared?]
+  end
+
+  def test_a_killed_process_that_shared_is_no_loss
+    pid = child { table.lock('a', shared: true) { (table['held'] = true) && sleep } }
+    eventually { table['held'] }
+    assert_raises(Tavola::TimeoutError) { table.lock('a', timeout: 0) }
+    waiter = Thread.new { table.lock('a') { |held| held.owner_died? } }
+    Process.kill(:KILL, pid)
+    wait_for_child(pid)
+    assert_equal false, waiter.value
   end
 
   def test_a_forked_child_does_not_hold_the_lock_of_its_parent
-    table.lock('a') do
-      pid = child do
-        table.lock('a', timeout: 0) { false }
-      rescue Tavola::TimeoutError
-        true
-      end
-      assert_child(pid)
-      assert table.locked?('a')
+    lock = table.lock('a')
+    pid = child do
+      table.lock('a', timeout: 0) { false }
+    rescue Tavola::TimeoutError
+      !lock.held? && !lock.unlock && table.locked?('a')
+    end
+    assert_child(pid)
+    assert lock.held?
+    assert_raises(Tavola::TimeoutError) { table.lock('a', timeout: 0) }
+    assert lock.unlock
+  end
+
+  def test_a_thread_that_waits_for_a_lock_can_be_killed
+    [false, true].each do |shared|
+      lock = table.lock('a', shared: shared)
+      waiters = [!shared, false].map { |shares| Thread.new { table.lock('a', shared: shares) } }
+      eventually { waiters.all?(&:stop?) }
+      waiters.each { |waiter| waiter.kill.join }
+      assert lock.unlock
+      refute table.locked?('a'), 'no wait has left anything'
+      assert table.lock('a', timeout: 0).unlock
     end
   end
 

@@ -31,7 +31,7 @@ class SignaturesTest < TavolaTest
     loaded = environment
     [Tavola::Table, Tavola::Queue, Tavola::Log, Tavola::Log::Reader, Tavola::Log::Drain,
      Tavola::Logger, Tavola::LogDevice, Tavola::PStore, Tavola::Client, Tavola::Fleet, Tavola::Watch,
-     Tavola::Tags, Tavola::Transaction].each { |owner| assert_typed(owner, loaded) }
+     Tavola::Lock, Tavola::Tags, Tavola::Transaction].each { |owner| assert_typed(owner, loaded) }
   end
 
   ADAPTERS.each do |library, name|

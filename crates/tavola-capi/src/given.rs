@@ -142,7 +142,7 @@ pub(crate) unsafe fn text<'a>(
     // SAFETY: CAPI-1.
     let name = unsafe { name(pointer, argument) }?;
     name.to_str()
-        .ok_or_else(|| Failure::argument("names of pools, queues and logs are UTF-8"))
+        .ok_or_else(|| Failure::argument("names of pools, queues, logs and locks are UTF-8"))
 }
 
 /// Room for a result.

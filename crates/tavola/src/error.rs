@@ -73,7 +73,7 @@ pub enum Error {
     },
     /// The table is open read-only, or is on a read-only file system.
     ReadOnly,
-    /// The name is not a valid table name.
+    /// A table, or something in its file, cannot have this name.
     BadName {
         /// The name, with unprintable characters escaped.
         name: String,

@@ -70,7 +70,8 @@ my %CALL = (
 my %RUN = (
     lock => sub {
         my ($run, $step) = @_;
-        my $lock = $run->{table}->lock($step->{name}, timeout => $step->{wait} // 0) or return !!0;
+        my $lock = $run->{table}->lock($step->{name}, timeout => $step->{wait} // 0,
+            shared => $step->{shared}) or return !!0;
         steps($run, $step->{steps});
         return $lock->unlock;
     },

@@ -209,10 +209,6 @@ static VALUE lease_outcome(VALUE self) {
   return id_outcomes[handle->outcome];
 }
 
-static VALUE lease_is_recorded(VALUE self) {
-  return TVL_BOOL(tavola_lease_is_recorded(lease_of(self)->lease));
-}
-
 static VALUE raise_not_computed(VALUE self, VALUE text) { tvl_raise_not_computed(text); }
 
 void tvl_init_lease(void) {
@@ -227,7 +223,6 @@ void tvl_init_lease(void) {
   rb_define_method(lease_class, "wait", lease_wait_for, 1);
   rb_define_method(lease_class, "close", lease_close, 0);
   rb_define_method(lease_class, "outcome", lease_outcome, 0);
-  rb_define_method(lease_class, "recorded?", lease_is_recorded, 0);
   rb_define_private_method(tvl_table_class, "get_or_lease", table_get_or_lease, 5);
   rb_define_private_method(tvl_table_class, "raise_not_computed", raise_not_computed, 1);
 }

@@ -112,6 +112,7 @@ void Init_tavola(void) {
   tvl_init_lease();
   tvl_init_txn();
   tvl_init_watch();
+  tvl_init_lock();
   tvl_init_stats();
   tvl_init_durable();
   tvl_init_queue();

@@ -159,6 +159,7 @@ void tvl_init_tags(void);
 void tvl_init_lease(void);
 void tvl_init_txn(void);
 void tvl_init_watch(void);
+void tvl_init_lock(void);
 void tvl_init_stats(void);
 void tvl_init_durable(void);
 void tvl_init_queue(void);

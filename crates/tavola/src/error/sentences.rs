@@ -139,10 +139,7 @@ fn is_advised(source: &io::Error) -> bool {
 }
 
 fn write_bad_name(f: &mut Formatter<'_>, name: &str, why: &str) -> fmt::Result {
-    write!(
-        f,
-        "the table name {name} is invalid: {why}; choose another name, or a path that contains a /"
-    )
+    write!(f, "the name {name} is invalid: {why}; choose another one")
 }
 
 fn write_too_many(f: &mut Formatter<'_>, limit: u32) -> fmt::Result {

@@ -93,7 +93,7 @@ fn check_name(name: &str) -> Result<()> {
     match !name.is_empty() && ExtentName::fits(name.as_bytes()) {
         true => Ok(()),
         false => Err(Error::BadName {
-            name: name.to_owned(),
+            name: format!("{name:?}"),
             why: "a queue pool, log or area has a name of 1 to 96 bytes, without zero bytes",
         }),
     }

@@ -2,56 +2,60 @@
 
 module Tavola
   # Locks and barriers over processes, and watches of keys.
-  #
-  # A lock is a lease on a key of its own, under which nothing is stored. If its holder dies, in any
-  # way, the next one gets the lock within about 10 ms. A holder that is stopped keeps it for
-  # `limit` seconds at most.
   class Table
-    # Keys of locks begin with this in every language, so that locks hold between them.
-    LOCK_PREFIX = "\0lock\0".b.freeze
-    # The longest time that a lock is held, in seconds: that of a lease.
-    LOCK_LIMIT = 3600
-    private_constant :LOCK_PREFIX
-
-    # Runs the block while no other process or thread holds the lock of this name.
+    # Takes the named lock of the table, which the other languages and the command `tavola lock`
+    # take as well. Without a block it returns a {Lock}. With a block, it yields the {Lock} and
+    # releases it at the end of the block. With `shared: true`, others that share it may hold it at
+    # the same time, and nobody exclusively.
     #
-    # @param name [String, Symbol] the lock; it needs no key of this name
+    # The lock is held until it is released or its process ends: a holder that is stopped keeps it.
+    # If the process is killed, the next one has the lock within about 20 ms, exclusively even with
+    # `shared: true`, and {Lock#owner_died?} is true unless the killed process shared the lock.
+    #
+    # A lock takes 512 bytes and stays as long as the table, which has room for 18,716 of them. So
+    # do not make one for each user or key: spread them over some locks, as `"user-#{id % 100}"`,
+    # and use {#compute} for values that one process makes.
+    #
+    # @param name [String, Symbol] 1 to 56 bytes of UTF-8; it needs no key of this name
     # @param timeout [Numeric, nil] how many seconds to wait for it; nil is no limit, 0 not at all
-    # @param limit [Numeric] after how many seconds another process may take it, at most 3600
-    # @return [Object] the value of the block
+    # @return [Object] the value of the block, or a {Lock}
     # @raise [TimeoutError] the lock was not free in time
-    # @raise [ThreadError] this thread holds the lock already
+    # @raise [ThreadError] this thread is inside a block of this lock already
+    # @raise [BadNameError] the name is empty or too long
     # @example
     #   table['n'] = 1
     #   table.lock('n') { table['n'] += 1 }
     #   table['n'] # => 2
-    def lock(name, timeout: nil, limit: LOCK_LIMIT)
-      held = [Process.pid, Thread.current, name.to_s]
-      raise ThreadError, 'deadlock; recursive locking' if locks_held.include?(held)
+    #   table.lock('n') { |held| held.owner_died? } # => false
+    #   one = table.lock('prices', shared: true)
+    #   two = table.lock('prices', shared: true)
+    #   [one.unlock, two.unlock] # => [true, true]
+    def lock(name, timeout: nil, shared: false)
+      name = name.to_s
+      own = [Process.pid, Thread.current, name.b]
+      raise ThreadError, 'deadlock; recursive locking' if locks_held.include?(own)
+      return take_lock(name, timeout, shared) || not_free(name, timeout) unless block_given?
 
-      lease = acquire(LOCK_PREFIX + name.to_s.b, name, timeout, limit)
+      held = nil
       begin
-        locks_held[held] = true
-        yield
+        # What interrupts this thread comes after the assignment, so the lock is released.
+        held = take_lock(name, timeout, shared)
+        not_free(name, timeout) unless held
+        locks_held[own] = true
+        yield held
       ensure
-        locks_held.delete(held)
-        lease.close
+        locks_held.delete(own)
+        held&.unlock
       end
     end
 
-    # Returns whether a process or thread holds the lock of this name.
-    # @return [Boolean]
-    # @example
-    #   table.lock('n') { table.locked?('n') } # => true
-    #   table.locked?('n') # => false
-    def locked?(name)
-      lease = get_or_lease(LOCK_PREFIX + name.to_s.b, 1, nil, 1, nil)
-      return false unless lease.is_a?(Lease)
-
-      lease.outcome == :wait
-    ensure
-      lease.close if lease.is_a?(Lease)
-    end
+    # @!method locked?(name)
+    #   Returns whether a process or thread holds the lock of this name, also if it shares it. Does
+    #   not take the lock.
+    #   @return [Boolean]
+    #   @example
+    #     table.lock('n') { table.locked?('n') } # => true
+    #     table.locked?('n') # => false
 
     # Watches a key for changes by any process. Without a block it returns a {Watch}. With a block,
     # it yields the new value after each change, until the block breaks or `timeout` seconds pass
@@ -97,29 +101,45 @@ module Tavola
       @locks_held ||= {}
     end
 
-    def acquire(key, name, timeout, limit)
-      deadline = timeout && now + timeout
-      loop do
-        lease = get_or_lease(key, 1, nil, limit, nil)
-        raise Error, "the lock #{name} is not free: its key has a value" unless lease.is_a?(Lease)
-        return lease if lease.outcome == :won && lease.recorded?
-
-        begin
-          left = deadline ? [deadline - now, 0].max : nil
-          # A lease without a record excludes nobody: too many are held at this moment.
-          lease.outcome == :wait ? lease.wait(left) : sleep([left || 0.01, 0.01].min)
-        ensure
-          lease.close
-        end
-        next if deadline.nil? || now < deadline
-
-        raise TimeoutError, "the lock #{name} was not free within #{timeout} seconds"
-      end
+    def not_free(name, timeout)
+      raise TimeoutError, "the lock #{name} was not free within #{timeout} seconds"
     end
+  end
 
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
+  # A lock that is held, from {Table#lock}. It is released by {#unlock}, at the end of the block of
+  # {Table#lock}, and when it is garbage. Another thread may release it. A forked child does not
+  # hold the locks of its parent, and does not release them.
+  #
+  # @!method unlock
+  #   Releases the lock.
+  #   @return [Boolean] whether it was held by this process
+  #   @example
+  #     lock = table.lock('report')
+  #     lock.unlock # => true
+  #     lock.unlock # => false
+  #
+  # @!method held?
+  #   Returns whether this process holds the lock.
+  #   @return [Boolean]
+  #   @example
+  #     lock = table.lock('report')
+  #     lock.held? # => true
+  #     lock.unlock
+  #     lock.held? # => false
+  #
+  # @!method shared?
+  #   Returns whether others may hold the lock as well. After a death it is false.
+  #   @return [Boolean]
+  #   @example
+  #     table.lock('report', shared: true) { |lock| lock.shared? } # => true
+  #
+  # @!method owner_died?
+  #   Returns whether the last process that held the lock exclusively was killed: what the lock
+  #   guards may be half changed.
+  #   @return [Boolean]
+  #   @example
+  #     table.lock('report') { |lock| lock.owner_died? } # => false
+  class Lock
   end
 
   # A watch of a key, from {Table#watch}, for one thread at a time.

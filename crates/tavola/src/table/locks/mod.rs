@@ -38,7 +38,7 @@ impl Opened {
     fn open(table: &Table, name: &str, permits: u32) -> Result<Self> {
         if name.is_empty() || !LockName::fits(name.as_bytes()) {
             return Err(Error::BadName {
-                name: name.to_owned(),
+                name: format!("{name:?}"),
                 why: "a lock or semaphore has a name of 1 to 56 bytes, without zero bytes",
             });
         }

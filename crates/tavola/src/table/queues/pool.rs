@@ -129,7 +129,7 @@ impl QueuePool {
     pub fn add_queue(&self, name: &str) -> Result<Queue> {
         if !is_name(name) {
             return Err(Error::BadName {
-                name: name.to_owned(),
+                name: format!("{name:?}"),
                 why: "a queue has a name of 1 to 56 bytes, without zero bytes",
             });
         }
