@@ -14,7 +14,13 @@ GUIDE = ROOT.parents[1] / "docs/guide"
 FRONT = ROOT.parents[1] / "README.md"
 PAGES = [ROOT / "README.md"] + [
     GUIDE / f"{name}.md"
-    for name in ("bring-your-data", "constant-files", "coming-from-diskcache", "coming-from-sqlite")
+    for name in (
+        "bring-your-data",
+        "constant-files",
+        "coming-from-diskcache",
+        "coming-from-sqlite",
+        "locks",
+    )
 ]
 
 
