@@ -59,6 +59,28 @@ fn what_one_process_writes_another_shows() {
 }
 
 #[test]
+fn lines_in_the_short_form_have_the_time_since_the_first_and_a_number_for_each_writer() {
+    let shell = Shell::new();
+    for text in ["one", "two", "three"] {
+        write(&shell, &["events", text]);
+    }
+    let shown = shell.run(["log", "show", "events", "--format", "short"]);
+    let shown = shown.text();
+    let lines: Vec<Vec<&str>> = shown
+        .lines()
+        .map(|line| line.split(' ').collect())
+        .collect();
+    assert_eq!(lines[0], ["#0.000000", "1", "one"]);
+    let rest: Vec<&[&str]> = lines.iter().map(|line| &line[1..]).collect();
+    assert_eq!(rest, [["1", "one"], ["2", "two"], ["3", "three"]]);
+    let seconds = |line: &[&str]| line[0].strip_prefix('#')?.parse::<f64>().ok();
+    let seconds: Option<Vec<f64>> = lines.iter().map(|line| seconds(line)).collect();
+    assert!(seconds.expect("seconds").is_sorted(), "{shown}");
+    let both = shell.run(["log", "show", "events", "--format", "short", "--json"]);
+    assert!(both.err.contains("cannot be used with"), "{both:?}");
+}
+
+#[test]
 fn what_a_killed_writer_wrote_is_shown() {
     let shell = Shell::new();
     let mut command = shell.command(["log", "write", "events"]);
