@@ -108,7 +108,7 @@ class Lock:
     @property
     def owner_died(self):
         """Whether the lock is held here, and the last one that had it for itself alone was killed:
-        what the lock guards may be half changed. The holder after this one does not see it again.
+        what the lock guards may be changed in part. Only the first holder after the death sees it.
 
         >>> import tavola
         >>> with tavola.open("doc").lock("export") as lock:
