@@ -12,16 +12,27 @@ use std::time::{Duration, Instant};
 /// Turns of the spin loop before a waiter sleeps.
 const SPINS: u32 = if cfg!(feature = "shuttle") { 2 } else { 100 };
 
-/// How a lock was taken.
+/// How a lock was taken. It is one word, so that a guard stays in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) struct Held(u32);
+
+impl Held {
     /// Exclusively.
-    Exclusive {
-        /// Its holder before had died.
-        owner_died: bool,
-    },
-    /// With others: the number of its place.
-    Shared { place: u32 },
+    pub(crate) const EXCLUSIVE: Self = Self(u32::MAX);
+    /// Exclusively, from a holder that had died.
+    pub(crate) const FROM_DEAD: Self = Self(u32::MAX - 1);
+
+    /// With others, at that place.
+    #[inline]
+    pub(crate) fn at_place(place: u32) -> Self {
+        Self(place)
+    }
+
+    /// Returns its place if it is held with others.
+    #[inline]
+    pub(crate) fn place(self) -> Option<u32> {
+        (self.0 < MOST_SHARING).then_some(self.0)
+    }
 }
 
 /// The end of a wait.
@@ -55,6 +66,7 @@ enum Word {
 }
 
 /// A lock or semaphore, for one participant.
+#[derive(Clone, Copy)]
 pub(crate) struct Holder<'a> {
     pub(crate) region: &'a Region,
     pub(crate) record: &'a LockRecord,
@@ -73,13 +85,13 @@ impl Holder<'_> {
             .cas(0, self.me.id(), Ordering::SeqCst)
             .is_ok();
         if is_free && self.record.reach.load(Ordering::SeqCst) == 0 {
-            return Some(Held::Exclusive { owner_died: false });
+            return Some(Held::EXCLUSIVE);
         }
         self.take_slowly(is_free, limit)
     }
 
     #[cold]
-    fn take_slowly(&self, has_word: bool, limit: Option<Duration>) -> Option<Held> {
+    fn take_slowly(self, has_word: bool, limit: Option<Duration>) -> Option<Held> {
         let deadline = Deadline::after(limit);
         if has_word {
             return self.own(Taken::Clean, &deadline);
@@ -95,8 +107,10 @@ impl Holder<'_> {
     /// Completes an exclusive hold: this thread has the word, and waits for those who share.
     fn own(&self, taken: Taken, deadline: &Deadline) -> Option<Held> {
         if self.wait_for_sharers(deadline) {
-            let owner_died = taken != Taken::Clean;
-            return Some(Held::Exclusive { owner_died });
+            return Some(match taken {
+                Taken::Clean => Held::EXCLUSIVE,
+                Taken::FromDead { .. } => Held::FROM_DEAD,
+            });
         }
         match taken {
             Taken::Clean => self.release(),
@@ -125,7 +139,7 @@ impl Holder<'_> {
                 match self.enter(MOST_SHARING) {
                     // LOCKS-1
                     Some(place) if self.record.word.load(Ordering::SeqCst) == 0 => {
-                        return Some(Held::Shared { place });
+                        return Some(Held::at_place(place));
                     }
                     Some(place) => self.leave(place),
                     None => {
@@ -189,7 +203,7 @@ impl Holder<'_> {
     }
 
     #[cold]
-    fn release_to_waiters(&self, next: u32) {
+    fn release_to_waiters(self, next: u32) {
         let word = &self.record.word;
         let mut seen = word.load(Ordering::Relaxed);
         while seen & !WAITERS == self.me.id() {

@@ -64,7 +64,7 @@ impl Opened {
     }
 
     /// Returns the record for the participant that this process is.
-    #[inline]
+    #[inline(always)]
     fn holder(&self) -> Result<Holder<'_>> {
         Ok(self.holder_for(self.core.writer()?))
     }
@@ -79,19 +79,19 @@ impl Opened {
     }
 
     /// Gives a hold back.
-    #[inline]
+    #[inline(always)]
     fn release(&self, hold: Hold) {
         // A forked child does not release what its parent holds.
         if !self.core.is_participant(hold.me) {
             return;
         }
-        match hold.held {
-            Held::Shared { place } => self.holder_for(hold.me).leave(place),
-            Held::Exclusive { .. } => self.holder_for(hold.me).release(),
+        match hold.held.place() {
+            Some(place) => self.holder_for(hold.me).leave(place),
+            None => self.holder_for(hold.me).release(),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn holder_for(&self, me: Me) -> Holder<'_> {
         Holder {
             region: self.core.region(),

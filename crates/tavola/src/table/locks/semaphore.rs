@@ -121,7 +121,7 @@ impl Semaphore {
             semaphore: self,
             hold: Hold {
                 me: holder.me,
-                held: Held::Shared { place },
+                held: Held::at_place(place),
             },
             owner_died,
         }))
