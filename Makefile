@@ -10,7 +10,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PREFIX LIBDIR DESTDIR MAKE
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-bindings test-damage test-clients test-shims test-memcached-suite test-report gates check check-peers \
+.PHONY: help run build test test-bindings test-long test-clients test-shims test-memcached-suite test-report gates check check-more \
 	packages test-packages torture torture-short torture-durable shuttle miri tsan asan valgrind fuzz fuzz-short bench bench-quick bench-100m \
 	bench-c docs install uninstall clean
 
@@ -38,9 +38,12 @@ test-bindings: ## Python, PHP, Ruby, Perl: all tests, or what `make test` leaves
 	@scripts/setup test bindings
 	scripts/test-bindings $(PART) $(LANGUAGES)
 
-test-damage: ## tables with flipped bits, five times as many as `make test`: FLIPS=every for all
-	@scripts/setup build
-	TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --workspace --test processes damage
+test-long: ## what `make test` does a part of: flipped bits, faults of disks, sanitizers: FLIPS=every
+	@scripts/setup test
+	TAVOLA_LONG=1 TAVOLA_FLIPS=$(or $(FLIPS),sample) scripts/test --workspace --lib \
+		--test processes --test table --test programs --test compat --test program -- \
+		--include-ignored damage durable::tests::faults durable::tests::each_call \
+		table::saved::tests those_of_a_map values_of_all_lengths with_sanitizers torment_of_servers
 
 test-clients: ## clients of memcached and Redis, in eight languages, against the server
 	@scripts/setup clients
@@ -58,13 +61,13 @@ gates: ## count instructions of reads and writes, and fail if there are more tha
 	@scripts/setup gates
 	scripts/gates
 
-check: ## format, lints, tidy, docs, layout tables, the header for C, other C libraries and processors
+check: ## format, lints, tidy, docs, layout tables, the header for C
 	@scripts/setup check
 	scripts/check
 
-check-peers: ## check the code that measures other libraries, which needs their crates
+check-more: ## models, kill points, other C libraries and processors, and code that measures others
 	@scripts/setup check
-	scripts/check peers
+	scripts/check more
 
 torture: ## kill processes at every store and at random, for hours: SECONDS=3600 KILLS=10000
 	@scripts/setup build

@@ -62,6 +62,7 @@ fn examples_run() {
 }
 
 #[test]
+#[ignore = "`make test-long` runs it"]
 fn programs_run_with_sanitizers() {
     let flags = [
         "-fsanitize=address,undefined",

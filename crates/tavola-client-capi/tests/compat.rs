@@ -58,6 +58,7 @@ fn programs_of_other_clients_run() {
 }
 
 #[test]
+#[ignore = "`make test-long` runs it"]
 fn programs_of_other_clients_run_with_sanitizers() {
     let flags = [
         "-fsanitize=address,undefined",

@@ -226,6 +226,7 @@ fn the_torment_of_durable_tables_is_reported() {
 
 /// Of servers also what they have kept when they are killed.
 #[test]
+#[ignore = "`make test-long` runs it"]
 fn the_torment_of_servers_is_reported() {
     crate::command::tavola();
     let shell = Shell::new();

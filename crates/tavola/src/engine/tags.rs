@@ -26,7 +26,7 @@ use super::request::{Metadata, WriteCondition};
 use crate::alloc::{Tags, free_uid, mark_use, take_uid, unused_for, write_tag};
 use crate::error::{Error, Result};
 use crate::index::locate::{
-    Hash, HintOf, New, Spot, Why, drop_key, find, publish, read_tag, tag_name,
+    Hash, HintOf, New, Spot, Why, count_tag, drop_key, find, publish, read_tag, tag_name,
 };
 use crate::layout::{Hint, MOST_TAGS};
 use crate::values::Attributes;
@@ -105,7 +105,7 @@ impl Core {
             let new = New::small(item_ref, name.len(), hint);
             publish(lock, hash, spot, new, Why::Tag, || ())?;
             mark_use(lock, hint);
-            lock.head.tags.add_owned(1);
+            count_tag(lock);
             Ok(hint)
         })
     }

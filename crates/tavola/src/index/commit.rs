@@ -264,6 +264,11 @@ pub(crate) enum Field {
     Client(u64),
 }
 
+/// Counts a tag that was published.
+pub(crate) fn count_tag(lock: &ShardLock<'_>) {
+    lock.head.tags.add_owned(1);
+}
+
 /// Lets a key lead to a copy of its item with one more field, or with other content of a field.
 pub(crate) fn publish_copy(
     lock: &ShardLock<'_>,
@@ -339,6 +344,18 @@ fn count_new(lock: &ShardLock<'_>, hash: Hash, new_slot: &NewSlot<'_>, payload: 
     }
     lock.head.items.add_owned(1);
     lock.head.payload.add_owned(payload);
+}
+
+/// Counts the change of a transaction: what the key has now, and had before.
+pub(super) fn count_finished(lock: &ShardLock<'_>, new: Option<&New>, old: Option<&New>) {
+    match (new, old) {
+        (Some(_), None) => lock.head.items.add_owned(1),
+        (None, Some(_)) => lock.head.items.sub_owned(1),
+        _ => {}
+    }
+    let bytes_of = |item: Option<&New>| item.map_or(0, |item| item.payload as u64);
+    lock.head.payload.add_owned(bytes_of(new));
+    lock.head.payload.sub_owned(bytes_of(old));
 }
 
 #[inline(always)]

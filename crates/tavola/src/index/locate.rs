@@ -27,7 +27,8 @@ pub(crate) use super::clear::{
     ClearCursor, ClearScope, SweepSize, clear_some, may_expire, sweep_step,
 };
 pub(crate) use super::commit::{
-    Field, New, Why, change_field, change_word, change_word_unrecorded, drop_key, publish_copy,
+    Field, New, Why, change_field, change_word, change_word_unrecorded, count_tag, drop_key,
+    publish_copy,
 };
 pub(crate) use super::dir::{allocate_directory, note_directory};
 pub(crate) use super::evict::{evict, mark_accessed, restore_state};

@@ -17,7 +17,7 @@
 //! it when it died and nobody has recovered the shard. So a writer never meets a change of another
 //! transaction, and the old item is not freed before the bucket version has risen.
 
-use super::commit::{New, Why, lead, made};
+use super::commit::{New, Why, count_finished, lead, made};
 use super::hash::Hash;
 use super::place::slot_for;
 use super::slots::{FoundKey, Spot, segment_of};
@@ -80,22 +80,18 @@ pub(crate) fn finish(
         Some(new) => {
             slot.lead_to(lock, pending.hash, new.item_ref);
             resolve_uid(lock, new.hint, new.item_ref);
-            lock.head.payload.add_owned(new.payload as u64);
-            if pending.old.is_none() {
-                lock.head.items.add_owned(1);
-            }
+            count_finished(lock, pending.new.as_ref(), pending.old.as_ref());
             made(lock, Some(pending.hash), Why::Set);
         }
         None => {
             slot.empty(lock);
             free_uid(lock, pending.old.map_or(Hint::NONE, |old| old.hint));
-            lock.head.items.sub_owned(1);
+            count_finished(lock, None, pending.old.as_ref());
             made(lock, Some(pending.hash), Why::Remove);
         }
     }
     before_free();
     if let Some(old) = &pending.old {
-        lock.head.payload.sub_owned(old.payload as u64);
         discard(lock, old.item_ref)?;
     }
     discard_block(lock, pending.change_ref)

@@ -4,11 +4,11 @@
 use super::part::{Actor, End, say};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-damage`, or `half` of that,
+/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-long`, or `half` of that,
 /// or `every`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Flips {
-    /// A fifth of the sample.
+    /// A twentieth of the sample.
     Few,
     Half,
     Sample,
@@ -30,7 +30,7 @@ impl Flips {
     /// The flips of a sample that are tried: always the same ones, of every place.
     pub fn of(self, sample: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
         match self {
-            Self::Few => sample.into_iter().step_by(5).collect(),
+            Self::Few => sample.into_iter().step_by(20).collect(),
             Self::Half => sample.into_iter().step_by(2).collect(),
             Self::Sample | Self::Every => sample,
         }

@@ -43,6 +43,15 @@ impl Dir {
     }
 }
 
+/// How many of so many steps a test does: all in `make test-long`, a quarter otherwise.
+pub fn rounds(all: u64) -> u64 {
+    match std::env::var_os("TAVOLA_LONG") {
+        _ if cfg!(miri) => all / 200,
+        Some(_) => all,
+        None => all / 4,
+    }
+}
+
 /// Runs a test over every kind of table: mapped and private, few and many shards.
 pub fn over_every_table(options: Options, mut test: impl FnMut(&Table)) {
     for shards in [1, 16] {

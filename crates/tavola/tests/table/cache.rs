@@ -1,6 +1,6 @@
 //! Caches: within their capacity whatever is written, never full, and without what nobody reads.
 
-use crate::support::{Dir, Random, assert_clean, value_of, version_of};
+use crate::support::{Dir, Random, assert_clean, rounds, value_of, version_of};
 use std::time::Duration;
 use tavola::{Error, Expiry, Options, Table};
 
@@ -77,7 +77,7 @@ fn any_len(random: &mut Random, most: f64) -> usize {
 /// For longer with more rounds: `TAVOLA_CHURN`.
 #[test]
 fn values_of_all_lengths_do_not_fragment_it() {
-    let rounds = std::env::var("TAVOLA_CHURN").map_or(24, |count| count.parse().unwrap());
+    let rounds = std::env::var("TAVOLA_CHURN").map_or(rounds(24), |count| count.parse().unwrap());
     let dir = Dir::new();
     let capacity = 64 * MIB;
     let table = cache(&dir, capacity);

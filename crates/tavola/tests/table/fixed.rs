@@ -3,7 +3,7 @@
 
 use crate::support::format::{Image, PAGE, SLAB, UID_BIRTHS};
 use crate::support::patience::Watch;
-use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value_of};
+use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, rounds, value_of};
 use std::path::Path;
 use tavola::{Error, Hint, Options, Table};
 use tavola_model::{Fixed, Model, Op, agree, play};
@@ -57,10 +57,6 @@ fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> 
     }
 }
 
-fn steps(steps: u64) -> u64 {
-    if cfg!(miri) { steps / 200 } else { steps }
-}
-
 #[test]
 fn the_answers_are_those_of_a_map() {
     for lengths in LENGTHS {
@@ -76,7 +72,7 @@ fn the_answers_are_those_of_a_map() {
                 let (key, value) = (lengths.0 as usize, lengths.1 as usize);
                 let mut model = Model::new(Some(Fixed { key, value, uids }), uids);
                 for op in [Op::Compact, Op::Repair, Op::Walk, Op::Clear] {
-                    for _ in 0..steps(4_000) {
+                    for _ in 0..rounds(4_000) {
                         let next = draw(&mut random, keys, lengths.0, lengths.1, &model);
                         play(table, &mut model, &next).unwrap();
                     }

@@ -2,7 +2,7 @@
 //! time, but what is there is what the map has, and operations on it answer so. A key that was set
 //! with tags may not be there any more when one of them was invalidated.
 
-use crate::support::{Dir, Random, over_every_table};
+use crate::support::{Dir, Random, over_every_table, rounds};
 use std::collections::HashMap;
 use std::path::Path;
 use tavola::{Hint, Options, Table};
@@ -139,7 +139,7 @@ fn answers_are_those_of_a_map_or_misses() {
     for (seed, mib) in [(1, 2), (2, 3), (3, 8)] {
         let options = Table::options().capacity(mib * MIB).max_size(16 * MIB);
         over_every_table(options, |table| {
-            run(table, seed, 4000 * mib, 24_000 * mib);
+            run(table, seed, 4000 * mib, rounds(24_000 * mib));
         });
     }
 }

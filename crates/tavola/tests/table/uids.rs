@@ -1,7 +1,9 @@
 //! Uids: stable while the key lives, whatever becomes of its value and its bytes; distinguished
 //! from those of other keys by their generation; the same answers by uid as by key.
 
-use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, value_of, version_of};
+use crate::support::{
+    Dir, Random, any_uid, assert_clean, over_every_table, rounds, value_of, version_of,
+};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tavola::{Attributes, Error, Expiry, Hint, Table, Updated};
@@ -60,7 +62,6 @@ fn by_uid(random: &mut Random, model: &Model) -> Op {
 }
 
 fn run(table: &Table, keys: u64, rounds: u64) {
-    let rounds = if cfg!(miri) { rounds / 100 } else { rounds };
     let mut random = Random::new(keys);
     let mut model = Model::default();
     for round in 1..=rounds {
@@ -85,8 +86,8 @@ fn run(table: &Table, keys: u64, rounds: u64) {
 #[test]
 fn the_answers_are_those_of_a_map() {
     over_every_table(options(), |table| {
-        run(table, 40, 4_000);
-        run(table, 3_000, 8_000);
+        run(table, 40, rounds(4_000));
+        run(table, 3_000, rounds(8_000));
     });
 }
 

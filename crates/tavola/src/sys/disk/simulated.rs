@@ -380,6 +380,15 @@ impl Drop for SimulatedFile {
     }
 }
 
+/// Returns 1 in `make test-long`, which tries everything; otherwise the first number, or the second
+/// under valgrind.
+pub(crate) fn one_in(usual: usize, few: usize) -> usize {
+    match std::env::var_os("TAVOLA_LONG") {
+        Some(_) => 1,
+        None => count_of(usual, few),
+    }
+}
+
 /// Returns the first number, or the second under valgrind, which takes thirty times as long.
 pub(crate) fn count_of(usual: usize, few: usize) -> usize {
     match std::env::var_os("TAVOLA_ONE_AT_A_TIME") {

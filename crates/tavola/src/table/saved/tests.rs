@@ -7,7 +7,7 @@ use crate::journal::{
 };
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
-use crate::sys::disk::simulated::{SimulatedHome, count_of};
+use crate::sys::disk::simulated::{SimulatedHome, count_of, one_in};
 use crate::sys::disk::{HomeDir, RealHome};
 use crate::table::Table;
 use crate::values::{Attributes, Expiry, Restored, Saved};
@@ -109,7 +109,7 @@ fn any_flipped_byte_and_any_shorter_or_longer_file_is_refused_before_a_key_is_se
     let places = (0..40)
         .chain(64..2000)
         .chain(whole.len() - 900..whole.len());
-    for at in places.step_by(count_of(1, 29)) {
+    for at in places.step_by(one_in(5, 29)) {
         let mut bytes = whole.to_vec();
         bytes[at] ^= 1 << (at % 8);
         refused(bytes, &format!("byte {at}"));

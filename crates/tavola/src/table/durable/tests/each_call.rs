@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::journal::{TABLE, name_of};
 use crate::sys::disk::simulated::check::{CutChoices, CutCount, check_all_cuts};
 use crate::sys::disk::simulated::fault::Fault;
-use crate::sys::disk::simulated::{SimulatedHome, count_of};
+use crate::sys::disk::simulated::{SimulatedHome, count_of, one_in};
 use crate::table::Table;
 
 /// The faults of call `n`: whole calls that fail, and writes after some of their bytes.
@@ -58,7 +58,7 @@ fn set_more(home: &SimulatedHome, table: &Table) {
 #[test]
 fn a_creation_that_fails_at_any_call_is_made_again() {
     let mut count = CutCount::default();
-    for fails in (0..).step_by(count_of(1, 7)) {
+    for fails in (0..).step_by(one_in(3, 7)) {
         let mut are_over = true;
         for fault in faults_of(fails) {
             let home = SimulatedHome::new();
@@ -135,7 +135,7 @@ fn with_snapshot() -> (SimulatedHome, Contents) {
 fn a_rebuild_from_a_snapshot_that_fails_at_any_call_loses_nothing() {
     let (whole, wanted) = with_snapshot();
     let mut count = CutCount::default();
-    for fails in (0..).step_by(count_of(1, 23)) {
+    for fails in (0..).step_by(one_in(3, 23)) {
         let mut are_over = true;
         for fault in faults_of(fails) {
             let home = SimulatedHome::from_image(whole.image(), Vec::new());

@@ -5,7 +5,7 @@ use crate::engine::OnDamage;
 use crate::error::Error;
 use crate::sys::disk::simulated::check::{CutChoices, check_all_cuts};
 use crate::sys::disk::simulated::fault::{CallKind, Fault};
-use crate::sys::disk::simulated::{SimulatedHome, count_of};
+use crate::sys::disk::simulated::{SimulatedHome, one_in};
 
 /// The error of a write after which later writes are refused, or which changed nothing.
 fn is_refusal(error: &Error) -> bool {
@@ -15,7 +15,7 @@ fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// Sets keys while the n-th call of the disk fails, for every n (some under valgrind), then heals
+/// Sets keys while the n-th call of the disk fails, for every n in `make test-long`, else for some, then heals
 /// the table.
 fn each_call_fails(fault: impl Fn(usize) -> Fault) {
     let mut fails = 0;
@@ -64,7 +64,7 @@ fn each_call_fails(fault: impl Fn(usize) -> Fault) {
             assert!(fails > 20, "{fails}");
             return;
         }
-        fails += count_of(1, 61);
+        fails += one_in(4, 61);
     }
 }
 
@@ -194,7 +194,7 @@ fn a_file_system_that_becomes_read_only_loses_nothing_and_heals() {
         CallKind::Remove,
         CallKind::Write,
     ];
-    for at in (0..200).step_by(count_of(1, 13)) {
+    for at in (0..200).step_by(one_in(4, 13)) {
         let home = SimulatedHome::new();
         let table = create(&home).unwrap();
         home.acknowledge(100);
