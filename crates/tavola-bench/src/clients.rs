@@ -4,9 +4,7 @@
 //! of the times of a loop within each pair. The order changes from pair to pair. libmemcached is
 //! asked by a program in C, compiled when it is needed, tavola-client by this one.
 
-use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -17,7 +15,7 @@ use tavola_client::{Batch, Client, GetOptions, Outcome, Sink, StoreOptions};
 use crate::compare::job::Transport;
 use crate::compare::servers::{self, Listening, Running};
 use crate::duty::{stay_on, stay_on_all, usable_cpus};
-use crate::peer::Peer;
+use crate::peer::{Peer, PeerProcess};
 use crate::serve::Cpus;
 use crate::stats::{Spread, median};
 use crate::{Emit, Error, Result};
@@ -153,7 +151,9 @@ pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
         for transport in &config.transports {
             let fleet = Fleet::start(*transport, server_cpus, folder.path())?;
             stay_on(Some(usable[0]))?;
-            let mut theirs = Theirs::start(&program, &fleet)?;
+            let mut command = servers::bound(&program);
+            command.args(fleet.addresses.iter().map(Listening::address));
+            let mut theirs = PeerProcess::start(LIBMEMCACHED.name, command)?;
             let ours = Ours::new(&fleet)?;
             for load in &loads {
                 let mut line = pairs(config, *load, &ours, &mut theirs)?;
@@ -173,14 +173,15 @@ fn pairs(
     config: &Config,
     load: Load,
     ours: &Ours,
-    theirs: &mut Theirs,
+    theirs: &mut PeerProcess,
 ) -> Result<serde_json::Value> {
     let time = Duration::from_millis(config.millis);
     let mut pairs = Vec::new();
     for turn in 0..config.repeat {
         let is_first = turn % 2 == 0;
         let first = is_first.then(|| ours.run(load, time)).transpose()?;
-        let their_us = theirs.run(load, config.millis)?;
+        let (loops, ns) = theirs.ask(&format!("{} {}", load.name(), config.millis))?;
+        let their_us = ns / loops / 1e3;
         let us = match first {
             Some(us) => us,
             None => ours.run(load, time)?,
@@ -222,53 +223,6 @@ impl Fleet {
             addresses,
             _running: all,
         })
-    }
-}
-
-/// The program that uses libmemcached.
-struct Theirs {
-    child: Child,
-    input: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
-}
-
-impl Theirs {
-    fn start(program: &Path, fleet: &Fleet) -> Result<Self> {
-        let mut command = servers::bound(program);
-        for place in &fleet.addresses {
-            command.arg(place.address());
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = command.spawn();
-        let mut child = child.map_err(Error::io("starting the program of libmemcached"))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        Ok(Self {
-            input: input.expect("a pipe"),
-            answers: BufReader::new(output.expect("a pipe")).lines(),
-            child,
-        })
-    }
-
-    /// Returns the microseconds of a loop.
-    fn run(&mut self, load: Load, millis: u64) -> Result<f64> {
-        let ask = format!("{} {millis}\n", load.name());
-        let asked = self.input.write_all(ask.as_bytes());
-        asked.map_err(Error::io("asking the program of libmemcached"))?;
-        let answer = self.answers.next().transpose();
-        let answer = answer.map_err(Error::io("hearing the program of libmemcached"))?;
-        let numbers = answer.as_deref().and_then(|line| line.split_once(' '));
-        let parsed = numbers.and_then(|(loops, ns)| {
-            let (loops, ns) = (loops.parse::<f64>().ok()?, ns.parse::<f64>().ok()?);
-            Some(ns / loops / 1e3)
-        });
-        parsed.ok_or_else(|| Error::worker("the program of libmemcached failed"))
-    }
-}
-
-impl Drop for Theirs {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -14,6 +14,9 @@ pub enum Error {
     /// The table refused.
     #[error(transparent)]
     Table(#[from] tavola::Error),
+    /// A constant file could not be written or read.
+    #[error(transparent)]
+    Constant(#[from] tavola_cdb::Error),
     /// The system refused.
     #[error("{doing}: {source}")]
     Io {

@@ -13,6 +13,7 @@
 //! - [`queue`]: elements that two processes hand each other, over a pool of queues and its peers.
 //! - [`log`]: lines that processes log, until they are in a file, and its peers.
 //! - [`shf`]: a line a second, as SharedHashFile's users know it.
+//! - [`cdb`]: constant files, beside TinyCDB.
 //! - [`clients`]: this client of memcached servers, and libmemcached, at memcached.
 //! - [`serve`]: clients of memcached, at this server and at memcached itself.
 //! - [`trace`]: how often a table with a capacity finds what is asked for, beside simulations.
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod cdb;
 mod clients;
 mod clock;
 mod command;
@@ -82,6 +84,7 @@ Examples:
   tavola-bench log                                  processes log lines
   tavola-bench scale                                how rates hold up with more processes
   tavola-bench shf --stores tavola,lmdb             a line a second, as SharedHashFile prints
+  tavola-bench cdb --keys 1M,10M                    constant files, beside TinyCDB
   tavola-bench clients                              tavola-client beside libmemcached
   tavola-bench serve --against memcached            clients of memcached, at both servers
   tavola-bench trace web.u32 --items 5%             hit ratios of a table with a capacity
@@ -132,6 +135,7 @@ enum What {
     Log(log::Config),
     Scale(scale::Config),
     Shf(Box<shf::Config>),
+    Cdb(cdb::Config),
     Clients(clients::Config),
     Serve(Box<serve::Config>),
     Trace(trace::Config),
@@ -200,6 +204,7 @@ fn run(what: What) -> Result<()> {
         What::Log(args) => lines(args.json, log::COLUMNS).each(|emit| log::run(&args, emit)),
         What::Scale(args) => lines(args.json, scale::COLUMNS).each(|emit| scale::run(&args, emit)),
         What::Shf(args) => lines(args.json, &[]).each(|emit| shf::run(&args, emit)),
+        What::Cdb(args) => lines(args.json, cdb::COLUMNS).each(|emit| cdb::run(&args, emit)),
         What::Clients(args) => {
             lines(args.json, clients::COLUMNS).each(|emit| clients::run(&args, emit))
         }

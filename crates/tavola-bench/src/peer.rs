@@ -1,8 +1,9 @@
 //! Peers in C: programs that are compiled when they are needed.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::{Error, Result};
 
@@ -59,5 +60,49 @@ impl Peer {
                 Err(Error::worker(format!("{}: {line}", doing())))
             }
         }
+    }
+}
+
+/// A running program of a peer that answers each line of its standard input with two numbers: how
+/// many times it did what was asked for, and how many nanoseconds that took.
+pub(crate) struct PeerProcess {
+    name: &'static str,
+    child: Child,
+    input: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl PeerProcess {
+    /// `name` is that of the peer.
+    pub(crate) fn start(name: &'static str, mut command: Command) -> Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.spawn();
+        let mut child = child.map_err(Error::io("starting the program of a peer"))?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        Ok(Self {
+            name,
+            input: input.expect("a pipe"),
+            answers: BufReader::new(output.expect("a pipe")).lines(),
+            child,
+        })
+    }
+
+    /// Returns the two numbers.
+    pub(crate) fn ask(&mut self, line: &str) -> Result<(f64, f64)> {
+        let asked = self.input.write_all(format!("{line}\n").as_bytes());
+        asked.map_err(Error::io("asking the program of a peer"))?;
+        let answer = self.answers.next().transpose();
+        let answer = answer.map_err(Error::io("hearing the program of a peer"))?;
+        let numbers = answer.as_deref().and_then(|line| line.split_once(' '));
+        let parsed = numbers.and_then(|(count, ns)| Some((count.parse().ok()?, ns.parse().ok()?)));
+        let name = self.name;
+        parsed.ok_or_else(|| Error::worker(format!("the program of {name} failed")))
+    }
+}
+
+impl Drop for PeerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -99,6 +99,15 @@ fn what_is_put_is_found() {
 }
 
 #[test]
+fn a_small_record_takes_at_most_32_bytes() {
+    let records = uniform(100_000, 8, 8);
+    let (_dir, path) = directory();
+    write(&path, &records);
+    let bytes = fs::metadata(&path).unwrap().len();
+    assert!(bytes <= 32 * 100_000, "{bytes}");
+}
+
+#[test]
 fn records_that_do_not_fit_into_the_memory_go_to_a_file() {
     let records = varied(5000);
     let (dir, path) = directory();

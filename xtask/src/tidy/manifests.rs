@@ -24,7 +24,13 @@ const DIRECTION: [(&str, &[&str]); 17] = [
     ("tavola-program", &[]),
     (
         "tavola-bench",
-        &["tavola", "tavola-client", "tavola-program", "tavola-proto"],
+        &[
+            "tavola",
+            "tavola-cdb",
+            "tavola-client",
+            "tavola-program",
+            "tavola-proto",
+        ],
     ),
     ("tavola-torture", &["tavola", "tavola-model"]),
     ("tavola-tracing", &["tavola"]),

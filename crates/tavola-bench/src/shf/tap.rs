@@ -30,6 +30,11 @@ const KEYS_A_LINE: u64 = 5;
 /// Lines between two passes of the drain.
 const PASS: u64 = 2000;
 const LOCK: &str = "shf";
+/// How often the lock is taken at least, also with few keys.
+const LOCKS: u64 = 300_000;
+/// Of so many times that a process has the lock, it gives its CPU away once: a lock that does not
+/// keep the other process out is found even if both have only one CPU.
+const GIVE_WAY: u64 = 10_000;
 /// The queue that gets an element of each process that has moved enough.
 const DONE: &str = "qid-done";
 
@@ -90,7 +95,7 @@ pub(super) fn run(place: &Place, keys: u64, as_json: bool, emit: Emit<'_>) -> Re
     let times = keys.min(MOST_KEYS);
     calls(&mut tap, &table, times)?;
     queues(&mut tap, place, times * MOVES_EACH)?;
-    locks(&mut tap, &scratch, &table, times)?;
+    locks(&mut tap, &scratch, &table, times.max(LOCKS))?;
     lines(&mut tap, place, times.div_ceil(KEYS_A_LINE))?;
     let is_sound = table.check()?.problems.is_empty();
     tap.line(is_sound, "the table is sound, and test still alive", None)
@@ -371,7 +376,11 @@ fn lock_all(table: &Table, times: u64) -> Result<Did> {
     let (began, mut ops) = (Instant::now(), 0);
     while ops < times {
         let _held = lock.lock()?;
-        number.store(number.load(Relaxed) + 1, Relaxed);
+        let before = number.load(Relaxed);
+        if ops.is_multiple_of(GIVE_WAY) {
+            thread::yield_now();
+        }
+        number.store(before + 1, Relaxed);
         ops += 1;
     }
     let seconds = began.elapsed().as_secs_f64();

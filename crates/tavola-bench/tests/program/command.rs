@@ -1,4 +1,5 @@
-//! The command `tavola`, whose server is measured, of the sources that the tests are built of.
+//! The command `tavola`, whose server is measured, and the library for C, of the sources that the
+//! tests are built of.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,25 +16,38 @@ const CRATES: [&str; 5] = [
     "tavola-server",
 ];
 
-/// Returns its path: beside the program that is tested. Builds it first if it is missing or older
-/// than its sources, as when only the tests of this crate were built.
+/// The sources of the library for C.
+const LIBRARY_CRATES: [&str; 3] = ["tavola", "tavola-capi", "tavola-cdb"];
+
+/// Returns the path of the command: beside the program that is tested. Builds it first if it is
+/// missing or older than its sources, as when only the tests of this crate were built.
 pub fn tavola() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_BIN_EXE_tavola-bench")).with_file_name("tavola");
-        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let sources = CRATES.map(|name| newest(&crates.join(name).join("src")));
-        if changed(&program) < sources.into_iter().max().flatten() {
-            build();
-        }
-        program
-    })
+    BUILT.get_or_init(|| built("tavola", "tavola-cli", &CRATES))
 }
 
-fn build() {
+/// Has the library for C beside the program that is tested, in the same way.
+pub fn library() {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built("libtavola.so", "tavola-capi", &LIBRARY_CRATES));
+}
+
+fn built(name: &str, package: &str, sources: &[&str]) -> PathBuf {
+    let file = Path::new(env!("CARGO_BIN_EXE_tavola-bench")).with_file_name(name);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let sources = sources
+        .iter()
+        .map(|name| newest(&crates.join(name).join("src")));
+    if changed(&file) < sources.max().flatten() {
+        build(package);
+    }
+    file
+}
+
+fn build(package: &str) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--profile", "test", "--package", "tavola-cli"]);
+    cargo.args(["build", "--profile", "test", "--package", package]);
     // The variables of this test run would make it build other crates again.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();

@@ -76,6 +76,40 @@ fn two_stores_are_compared_and_nothing_is_left_behind() {
     assert_eq!(names, ["report.html", "results.json"]);
 }
 
+/// What was put into a file is what is found: in workload a keys come twice, in e once.
+#[test]
+fn constant_files_of_both_formats_are_compared() {
+    crate::command::library();
+    let shell = Shell::new();
+    let peers = ["tavola-cdb", "tavola-frozen"];
+    let mut command = command_of(&shell, "ae", &["--peers", &peers.join(",")]);
+    let results = results(&command.output().unwrap());
+    let found = results["peers"].as_array().unwrap();
+    for (peer, found) in peers.iter().zip(found) {
+        if found["skipped"] == "there is no C compiler" {
+            println!("not tried: {found}");
+            return;
+        }
+        assert_eq!(
+            (&found["name"], &found["skipped"]),
+            (&(*peer).into(), &Value::Null)
+        );
+    }
+    let rows = results["rows"].as_array().unwrap();
+    let phases = ["a write_all", "a read_all", "e put", "e get", "e miss"];
+    let wanted = peers.map(|peer| phases.map(|phase| format!("{peer} {phase}")));
+    let name = |row: &Value| {
+        let parts = ["peer", "workload", "phase"].map(|part| row[part].as_str().unwrap());
+        parts.join(" ")
+    };
+    for wanted in wanted.concat() {
+        let row = rows.iter().find(|row| name(row) == wanted);
+        let row = row.unwrap_or_else(|| panic!("no {wanted}: {results}"));
+        assert!(row["median"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["verified"], true, "{row}");
+    }
+}
+
 #[test]
 fn a_missing_peer_is_skipped_with_the_reason() {
     let shell = Shell::new();
