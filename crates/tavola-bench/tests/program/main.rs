@@ -11,6 +11,7 @@ mod command;
 mod compare;
 mod given;
 mod logs;
+mod postgres;
 mod queues;
 mod serves;
 mod shf;
