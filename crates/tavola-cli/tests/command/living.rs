@@ -68,11 +68,17 @@ fn drop_after(shell: &Shell, table: &str, owner: u32) -> Child {
 
 /// Kills the owner, which nobody has waited for, and checks that the drop ends soon after. Returns
 /// what the drop said.
-fn dropped_after_death(shell: &Shell, table: &str, dropping: Child, owner: &mut Child) -> String {
+fn dropped_after_death(
+    shell: &Shell,
+    table: &str,
+    mut dropping: Child,
+    owner: &mut Child,
+) -> String {
     let died = Instant::now();
     owner.kill().unwrap();
-    let ended = dropping.wait_with_output().unwrap();
+    wait_until(|| dropping.try_wait().unwrap().is_some());
     let elapsed = died.elapsed();
+    let ended = dropping.wait_with_output().unwrap();
     assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
     assert!(ended.status.success(), "{ended:?}");
     assert!(!shell.path().join(table).exists());
