@@ -200,6 +200,51 @@ fn bytes_of_a_file_are_as_other_programs_write_them() {
     assert_ne!(fs::read(&path).unwrap(), before);
 }
 
+/// What the files in `data` have.
+fn records_of_data() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut records: Vec<(Vec<u8>, Vec<u8>)> = vec![
+        (b"one".to_vec(), b"Hello".to_vec()),
+        (b"two".to_vec(), Vec::new()),
+        (Vec::new(), b"empty key".to_vec()),
+        (b"many".to_vec(), b"1".to_vec()),
+        (b"many".to_vec(), b"2".to_vec()),
+        (b"many".to_vec(), b"3".to_vec()),
+        ((0..=255).collect(), (0..=255).rev().collect()),
+    ];
+    records.extend((0..20).map(|n| (format!("key {n}").into_bytes(), vec![b'v'; n])));
+    records
+}
+
+/// Files that other programs made: each record is found, and our writer makes the same bytes.
+#[test]
+fn files_of_other_programs_are_read_and_made_alike() {
+    for (name, format) in [
+        ("pure-cdb-4.0.0.cdb64", Format::Cdb64),
+        ("go-cdb64-1320fef.cdb64", Format::Cdb64Long),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let theirs = path.join(name);
+        let cdb = Cdb::open(&theirs).unwrap();
+        let records = records_of_data();
+        assert_eq!(all(&cdb), records, "{name}");
+        assert_eq!(cdb.check().unwrap(), records.len() as u64);
+        for (key, _) in &records {
+            let of_key = records.iter().filter(|(known, _)| known == key);
+            let expected: Vec<Vec<u8>> = of_key.map(|(_, value)| value.clone()).collect();
+            assert_eq!(values(&cdb, key), expected, "{name}: {key:?}");
+        }
+        assert!(values(&cdb, b"missing").is_empty());
+        let (_dir, ours) = directory();
+        let pairs = records.iter().map(|(key, value)| (&key[..], &value[..]));
+        write(&ours, format, &pairs.collect::<Vec<_>>(), Put::Add);
+        assert_eq!(
+            fs::read(&ours).unwrap(),
+            fs::read(&theirs).unwrap(),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn a_file_cut_anywhere_is_refused() {
     for format in FORMATS {

@@ -1,6 +1,9 @@
 //! The arguments of `tavola`: the commands and the overview in groups.
 
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::builder::Styles;
@@ -306,10 +309,24 @@ const EXPLAINED: [(&str, &str); 1] = [(
 
 /// Reads the arguments of this process.
 pub fn parse() -> Result<Command, clap::Error> {
-    let matches = command().try_get_matches().map_err(with_hint)?;
+    let matches = command()
+        .try_get_matches_from(words(env::args_os().collect()))
+        .map_err(with_hint)?;
     let cli = Cli::from_arg_matches(&matches)?;
     args::set_any_owner(cli.any_owner);
     Ok(cli.command)
+}
+
+/// A name of the program under which it is `tavola cdb`.
+const CDB: &str = "tavola-cdb";
+
+/// Returns the words of the command line, as if the program were called by its main name.
+fn words(mut words: Vec<OsString>) -> Vec<OsString> {
+    let name = words.first().map(Path::new).and_then(Path::file_name);
+    if name.is_some_and(|name| name == CDB) {
+        words.insert(1, "cdb".into());
+    }
+    words
 }
 
 /// Names of commands elsewhere, in other programs and stores, and what does the same here.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// What is installed, below the prefix.
-const PARTS: [&str; 25] = [
+const PARTS: [&str; 26] = [
     "bin/tavola",
+    "bin/tavola-cdb",
     "bin/tavola-memcached",
     "lib/systemd/system/tavola-memcached.service",
     "lib/systemd/system/tavola-memcached.socket",
@@ -137,6 +138,8 @@ fn everything_is_installed_runs_and_is_removed() {
     assert!(said.stdout.starts_with(b"memcached "));
     let said = succeed(Command::new(prefix.join("bin/tavola")).args(["memcached", "-V"]));
     assert!(said.stdout.starts_with(b"memcached "));
+    let said = succeed(Command::new(prefix.join("bin/tavola-cdb")).arg("--help"));
+    assert!(String::from_utf8_lossy(&said.stdout).contains("tavola cdb -q"));
     // They say where it will be used, not where it was copied to.
     let unit = prefix.join("lib/systemd/system/tavola-memcached.service");
     let unit = std::fs::read_to_string(unit).unwrap();

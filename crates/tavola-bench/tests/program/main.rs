@@ -12,6 +12,7 @@ mod command;
 mod compare;
 mod given;
 mod logs;
+mod postgres;
 mod queues;
 mod serves;
 mod shf;

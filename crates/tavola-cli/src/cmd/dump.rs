@@ -27,6 +27,8 @@ Examples:
   tavola dump words --format cdb | cdb -c words.cdb
   tavola dump ./words.cdb                         a constant file
   mkdir lmdb; tavola dump words --format mdb | mdb_load lmdb
+  tavola dump words --format mdb-print            text as of mdb_dump -p
+  tavola dump words --format bdb | db_load words.db
   tavola dump words --format gdbm | gdbm_load - words.gdbm
   tavola dump words --format pgcopy | psql -c 'COPY words FROM STDIN'
 

@@ -29,18 +29,19 @@ Examples:
   tavola load unicode UnicodeData.txt --separator ';' --key 1 --value 2 --raw
   tavola dump old --format binary | tavola load new
   mdb_dump ./lmdb | tavola load people            from LMDB; likewise cdb -d words.cdb
+  db_dump people.db | tavola load people --keep   from Berkeley DB; only keys that are new
   memcached-tool localhost dump | tavola load m   from memcached
   tavola load people /var/lib/redis/dump.rdb      from Redis, its strings
   gdbm_dump people.gdbm - | tavola load people    from GDBM
   psql -c 'COPY people TO STDOUT' | tavola load people --format pgcopy
 
-Creates the table if it is missing; an existing key gets the new value. If a file is
-damaged or incomplete, the exit code is 2; the entries before that place stay loaded, and
-the error reports their number. Without --format, the name and the first bytes of the file
-determine the format; unless it is jsonl or binary, a line on standard error reports the
-choice. With --dir, the key is the path below the directory, in which % and two
-hexadecimal digits are a byte. Progress is shown on standard error: a bar on a terminal,
-otherwise a line every 10 seconds.";
+Creates the table if it is missing; an existing key gets the new value, unless --keep is
+given. If a file is damaged or incomplete, the exit code is 2; the entries before that
+place stay loaded, and the error reports their number. Without --format, the name and
+the first bytes of the file determine the format; unless it is jsonl or binary, a line
+on standard error reports the choice. With --dir, the key is the path below the
+directory, in which % and two hexadecimal digits are a byte. Progress is shown on
+standard error: a bar on a terminal, otherwise a line every 10 seconds.";
 
 /// Load entries from a file or standard input into a table
 #[derive(clap::Args)]
@@ -57,6 +58,9 @@ pub struct Args {
     /// Load each file in this directory and its subdirectories as the value of a key
     #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "format"])]
     dir: Option<PathBuf>,
+    /// Leave keys that exist as they are
+    #[arg(long)]
+    keep: bool,
     #[command(flatten)]
     columns: ColumnArgs,
     #[command(flatten)]
@@ -151,20 +155,31 @@ fn load(
     bar: &ProgressBar,
 ) -> Result<ExitCode, CliError> {
     let table = args.table.keys_or_create_with(args.rights)?;
-    let (started, mut loaded) = (Instant::now(), 0);
-    let poured = pour(&table, source, path, &mut loaded);
+    let started = Instant::now();
+    let mut pouring = Pouring {
+        table: &table,
+        is_keeping: args.keep,
+        taken: 0,
+        kept: 0,
+    };
+    let poured = pouring.pour(source, path);
     bar.finish_and_clear();
+    let Pouring { taken, kept, .. } = pouring;
     poured.map_err(|source| CliError::Partial {
-        loaded,
+        loaded: taken,
         source: Box::new(source),
     })?;
     if let Some(what) = source.left_out() {
         eprintln!("tavola: {}: {what}", path.display());
     }
     if io::stderr().is_terminal() {
-        let (entries, seconds) = (units::count(loaded), started.elapsed().as_secs_f64());
+        let (entries, seconds) = (units::count(taken - kept), started.elapsed().as_secs_f64());
+        let kept = match kept {
+            0 => String::new(),
+            kept => format!("; {} kept", units::counted(kept, "existing key")),
+        };
         eprintln!(
-            "loaded {entries} entries into {} in {seconds:.1} s",
+            "loaded {entries} entries into {} in {seconds:.1} s{kept}",
             args.table.label()
         );
     }
@@ -258,6 +273,10 @@ const GDBM: RangeInclusive<u32> = 0x1357_9acd..=0x1357_9ad1;
 /// What a database of QDBM begins with, if the machine has the lowest byte first.
 const QDBM: &[u8] = b"[depot]\n\x0c";
 
+/// What follows the first 12 bytes of a database of Berkeley DB, a tree or a hash, in the
+/// order of bytes of the machine that made it.
+const BERKELEY_DB: [u32; 2] = [0x0005_3162, 0x0006_1561];
+
 /// Returns what to do with a database that is not text.
 fn foreign(path: &Path, first: &[u8]) -> Option<String> {
     // The magic number of LMDB, behind the header of its first page.
@@ -265,6 +284,11 @@ fn foreign(path: &Path, first: &[u8]) -> Option<String> {
     let magic = first
         .first_chunk()
         .map_or(0, |magic| u32::from_le_bytes(*magic));
+    let behind = first.get(12..).and_then(<[u8]>::first_chunk);
+    let behind = behind.map_or(0, |magic| u32::from_le_bytes(*magic));
+    let is_berkeley_db = [behind, behind.swap_bytes()]
+        .iter()
+        .any(|magic| BERKELEY_DB.contains(magic));
     let is_gdbm = GDBM.contains(&magic) || GDBM.contains(&magic.swap_bytes());
     let is_cdb = path.extension().is_some_and(|extension| extension == "cdb");
     let is_constant = is_cdb && first.first() != Some(&cdb::PLUS) || constant::is_frozen(first);
@@ -277,6 +301,10 @@ fn foreign(path: &Path, first: &[u8]) -> Option<String> {
         () if is_lmdb => Some(format!(
             "{path} is a database of another program; load what that prints, as in: \
             mdb_dump -n {file} | tavola load TABLE"
+        )),
+        () if is_berkeley_db => Some(format!(
+            "{path} is a database of Berkeley DB; load what db_dump prints, as in: db_dump {file} \
+            | tavola load TABLE"
         )),
         () if is_gdbm => Some(format!(
             "{path} is a database of GDBM; load what gdbm_dump prints, as in: gdbm_dump {file} - \
@@ -299,49 +327,62 @@ fn is_entry(text: &[u8]) -> bool {
     serde_json::from_slice::<jsonl::Entry>(line).is_ok_and(|entry| entry.parse().is_ok())
 }
 
-/// Stores all entries of the source, a batch at a time. `loaded` counts those that are stored,
-/// also if it ends with an error.
-fn pour(
-    table: &Table,
-    source: &mut dyn Source,
-    path: &Path,
-    loaded: &mut u64,
-) -> Result<(), CliError> {
-    let mut batch = Batch::default();
-    let mut lasting = Lasting::new("loaded");
-    loop {
-        let more = source.next(&mut batch);
-        if batch.is_full() || !matches!(more, Ok(true)) {
-            store(table, &batch, loaded)?;
-            batch.clear();
-            lasting.tick(*loaded);
-        }
-        if !more.map_err(|bad| bad.of(path))? {
-            return Ok(());
-        }
-    }
-}
-
 /// Keys whose cache misses overlap.
 const WAVE: usize = 32;
 
-/// Stores a batch one key after the other, so that the number is exact after an error, too.
-fn store(table: &Table, batch: &Batch, loaded: &mut u64) -> Result<(), CliError> {
-    for (pairs, attributes, tags) in batch.runs() {
-        let tags = table.fetch_tags(tags)?;
-        for wave in pairs.chunks(WAVE) {
-            let keys: Vec<&[u8]> = wave.iter().map(|(key, _)| *key).collect();
-            table.prefetch(&keys)?;
-            for (key, value) in wave {
-                match tags.is_empty() {
-                    true => table.set_with(key, value, attributes)?,
-                    false => table.set_tagged(key, value, attributes, &tags)?,
-                }
-                *loaded += 1;
+/// A load on its way.
+struct Pouring<'a> {
+    table: &'a Table,
+    /// Whether a key that exists keeps its value.
+    is_keeping: bool,
+    /// The entries of the source that are in the table, also after an error.
+    taken: u64,
+    /// How many of their keys existed and kept their value.
+    kept: u64,
+}
+
+impl Pouring<'_> {
+    /// Stores all entries of the source, a batch at a time.
+    fn pour(&mut self, source: &mut dyn Source, path: &Path) -> Result<(), CliError> {
+        let mut batch = Batch::default();
+        let mut lasting = Lasting::new("loaded");
+        loop {
+            let more = source.next(&mut batch);
+            if batch.is_full() || !matches!(more, Ok(true)) {
+                self.store(&batch)?;
+                batch.clear();
+                lasting.tick(self.taken);
+            }
+            if !more.map_err(|bad| bad.of(path))? {
+                return Ok(());
             }
         }
     }
-    Ok(())
+
+    /// Stores a batch one key after the other, so that the number is exact after an error, too.
+    fn store(&mut self, batch: &Batch) -> Result<(), CliError> {
+        let table = self.table;
+        for (pairs, attributes, tags) in batch.runs() {
+            let tags = table.fetch_tags(tags)?;
+            for wave in pairs.chunks(WAVE) {
+                let keys: Vec<&[u8]> = wave.iter().map(|(key, _)| *key).collect();
+                table.prefetch(&keys)?;
+                for (key, value) in wave {
+                    let is_new = match (self.is_keeping, tags.is_empty()) {
+                        (false, true) => table.set_with(key, value, attributes).map(|()| true),
+                        (false, false) => table
+                            .set_tagged(key, value, attributes, &tags)
+                            .map(|()| true),
+                        (true, true) => table.add_with(key, value, attributes),
+                        (true, false) => table.add_tagged(key, value, attributes, &tags),
+                    }?;
+                    self.kept += u64::from(!is_new);
+                    self.taken += 1;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use tavola::serving::Serving;
-use tavola::{Latencies, LiveKeys, Participant, Recent, Stats};
+use tavola::{Latencies, LiveKeys, Participant, Recent, ShardStats, Stats};
 use tavola_cdb::{Constant, Format};
 
 use super::ls::tables;
@@ -24,6 +24,7 @@ Examples:
   tavola stat sessions
   tavola stat                          all tables: a list, then each of them
   tavola stat sessions --json | jq .resident_bytes
+  tavola stat sessions --shards        also each shard
   tavola stat ./words.cdb              a constant file
   watch -n1 tavola stat sessions";
 
@@ -36,6 +37,9 @@ const QUANTILES: [f64; 2] = [0.5, 0.99];
 pub struct Args {
     #[command(flatten)]
     tables: TablesArg,
+    /// Also print the keys, bytes and writes of each shard; with --json they are always there
+    #[arg(long)]
+    shards: bool,
     /// Print all numbers as JSON, one object per line and table
     #[arg(long)]
     json: bool,
@@ -52,7 +56,7 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
             out.line("")?;
             out.finish()?;
         }
-        show(table, args.json)
+        show(table, &args)
     })?;
     Ok(if shown == ExitCode::SUCCESS {
         listed
@@ -61,7 +65,8 @@ pub fn run(args: Args) -> Result<ExitCode, CliError> {
     })
 }
 
-fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
+fn show(name: &TableArg, args: &Args) -> Result<ExitCode, CliError> {
+    let json = args.json;
     if let Some(file) = constant::open(name.name())? {
         return show_constant(&name.label(), &file, json);
     }
@@ -117,6 +122,9 @@ fn show(name: &TableArg, json: bool) -> Result<ExitCode, CliError> {
         }
         write_participants(&mut out, &participants)?;
         write_classes(&mut out, &stats)?;
+        if args.shards {
+            write_shards(&mut out, &table.shard_stats()?)?;
+        }
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -348,6 +356,21 @@ fn write_classes(out: &mut Output, stats: &Stats) -> Result<(), CliError> {
         let [bytes, pages] = [class.block_bytes.into(), class.pages].map(count);
         let [blocks, used] = [class.blocks, class.used].map(count);
         out.line(format!("  {bytes:>13} {pages:>10} {blocks:>14} {used:>14}"))?;
+    }
+    Ok(())
+}
+
+fn write_shards(out: &mut Output, shards: &[ShardStats]) -> Result<(), CliError> {
+    out.line(format!(
+        "  {:>13} {:>10} {:>14} {:>14} {:>14} {:>12}",
+        "shard", "keys", "payload bytes", "writes", "evicted", "recoveries"
+    ))?;
+    for one in shards {
+        let [number, recoveries] = [one.number.into(), one.recoveries.into()].map(count);
+        let [keys, bytes] = [one.keys, one.payload_bytes].map(count);
+        let [writes, evicted] = [one.writes, one.evicted].map(count);
+        let rest = format!("{writes:>14} {evicted:>14} {recoveries:>12}");
+        out.line(format!("  {number:>13} {keys:>10} {bytes:>14} {rest}"))?;
     }
     Ok(())
 }

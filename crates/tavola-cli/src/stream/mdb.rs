@@ -1,4 +1,4 @@
-//! The text of `mdb_dump` and `mdb_load`, which `db_dump` of Berkeley DB has as well.
+//! The text of `mdb_dump` and `mdb_load`, which the tools of Berkeley DB have as well.
 //!
 //! ```text
 //! VERSION=3
@@ -10,6 +10,9 @@
 //!  76616c7565               a space, then its value
 //! DATA=END
 //! ```
+//!
+//! For `mdb_load -T` and `db_load -T` there is neither a header nor an end: a line is a key, the
+//! next one its value, both as in `format=print` but without the space.
 //!
 //! TTLs, flags and tags are left out.
 
@@ -23,20 +26,43 @@ pub const FIRST: &[u8] = b"VERSION=";
 /// What `mdb_load` makes the environment as large as, at most: its file takes what is stored.
 const MAP_BYTES: u64 = 128 << 30;
 
-/// Writes `format=bytevalue`.
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `format=bytevalue`, for `mdb_load`.
+    Bytes,
+    /// `format=print`, for `mdb_load`.
+    Print,
+    /// `format=bytevalue`, for `db_load`, which refuses lines of a header that it does not know.
+    BerkeleyDb,
+    /// Lines alone, for the option `-T` of both.
+    Lines,
+}
+
+/// Writes one of the forms.
 pub struct Writer<W> {
     out: W,
+    form: Form,
     line: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
-    pub fn new(mut out: W) -> io::Result<Writer<W>> {
-        write!(
-            out,
-            "VERSION=3\nformat=bytevalue\ntype=btree\nmapsize={MAP_BYTES}\nHEADER=END\n"
-        )?;
+    pub fn new(mut out: W, form: Form) -> io::Result<Writer<W>> {
+        let format = if form == Form::Print {
+            "print"
+        } else {
+            "bytevalue"
+        };
+        if form != Form::Lines {
+            write!(out, "VERSION=3\nformat={format}\ntype=btree\n")?;
+            if form != Form::BerkeleyDb {
+                writeln!(out, "mapsize={MAP_BYTES}")?;
+            }
+            out.write_all(b"HEADER=END\n")?;
+        }
         Ok(Writer {
             out,
+            form,
             line: Vec::new(),
         })
     }
@@ -44,9 +70,20 @@ impl<W: Write> Writer<W> {
     fn line(&mut self, bytes: &[u8]) -> io::Result<()> {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         self.line.clear();
-        self.line.push(b' ');
+        if self.form != Form::Lines {
+            self.line.push(b' ');
+        }
+        let is_text = matches!(self.form, Form::Print | Form::Lines);
         for byte in bytes {
             let digits = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+            match byte {
+                b' '..=b'~' if is_text && *byte != b'\\' => {
+                    self.line.push(*byte);
+                    continue;
+                }
+                _ if is_text => self.line.push(b'\\'),
+                _ => {}
+            }
             self.line.extend_from_slice(&digits);
         }
         self.line.push(b'\n');
@@ -61,12 +98,14 @@ impl<W: Write> Sink for Writer<W> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(b"DATA=END\n")?;
+        if self.form != Form::Lines {
+            self.out.write_all(b"DATA=END\n")?;
+        }
         self.out.flush()
     }
 }
 
-/// Reads either format.
+/// Reads either format, or lines alone.
 pub struct Reader<R> {
     input: R,
     number: u64,
@@ -75,6 +114,7 @@ pub struct Reader<R> {
     value: Vec<u8>,
     /// Known after the header: whether it is `format=print`.
     is_print: Option<bool>,
+    is_lines: bool,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -86,7 +126,15 @@ impl<R: BufRead> Reader<R> {
             key: Vec::new(),
             value: Vec::new(),
             is_print: None,
+            is_lines: false,
         }
+    }
+
+    /// Reads [`Form::Lines`].
+    pub fn of_lines(input: R) -> Reader<R> {
+        let mut reader = Reader::new(input);
+        (reader.is_print, reader.is_lines) = (Some(true), true);
+        reader
     }
 
     fn bad<T>(&self, why: &str) -> Result<T, BadInput> {
@@ -100,6 +148,7 @@ impl<R: BufRead> Reader<R> {
         self.number += 1;
         match read_line(&mut self.input, &mut self.line)? {
             true => Ok(()),
+            false if self.is_lines => self.bad("the last line is a key without a value"),
             false => self.bad("the file is cut short, as DATA=END is missing; make it again"),
         }
     }
@@ -129,6 +178,19 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
+    /// Reads the line of a key; false at the end.
+    fn key_line(&mut self) -> Result<bool, BadInput> {
+        if self.is_lines {
+            self.number += 1;
+            return Ok(read_line(&mut self.input, &mut self.line)?);
+        }
+        self.line()?;
+        match self.line == b"DATA=END" {
+            true => self.end(),
+            false => Ok(true),
+        }
+    }
+
     /// Reads what follows `DATA=END`.
     fn end(&mut self) -> Result<bool, BadInput> {
         self.number += 1;
@@ -144,9 +206,13 @@ impl<R: BufRead> Reader<R> {
     /// Reads the bytes that the line at hand means.
     fn field(&self, is_print: bool, out: &mut Vec<u8>) -> Result<(), BadInput> {
         out.clear();
-        let Some((b' ', mut text)) = self.line.split_first() else {
-            return self.bad("a key or value begins with a space");
-        };
+        let mut text = &self.line[..];
+        if !self.is_lines {
+            let Some((b' ', rest)) = text.split_first() else {
+                return self.bad("a key or value begins with a space");
+            };
+            text = rest;
+        }
         if is_print {
             while let Some(at) = text.iter().position(|byte| *byte == b'\\') {
                 out.extend_from_slice(&text[..at]);
@@ -195,9 +261,8 @@ impl<R: BufRead> Source for Reader<R> {
             None => self.header()?,
         };
         self.is_print = Some(is_print);
-        self.line()?;
-        if self.line == b"DATA=END" {
-            return self.end();
+        if !self.key_line()? {
+            return Ok(false);
         }
         let (mut key, mut value) = (
             std::mem::take(&mut self.key),
@@ -231,6 +296,32 @@ mod tests {
         let text = String::from_utf8(text).unwrap();
         assert!(text.starts_with("VERSION=3\nformat=bytevalue\n"), "{text}");
         assert!(text.ends_with("HEADER=END\n 6b0a\n \nDATA=END\n"), "{text}");
+    }
+
+    #[test]
+    fn text_is_written_with_escapes() {
+        let entries = [(b"k \n".to_vec(), b"~\\\x7f\xff".to_vec())];
+        let print = String::from_utf8(written(Format::MdbPrint, &entries)).unwrap();
+        assert!(print.starts_with("VERSION=3\nformat=print\n"), "{print}");
+        let body = "HEADER=END\n k \\0a\n ~\\5c\\7f\\ff\nDATA=END\n";
+        assert!(print.ends_with(body), "{print}");
+        let lines = written(Format::MdbText, &entries);
+        assert_eq!(lines, b"k \\0a\n~\\5c\\7f\\ff\n");
+    }
+
+    /// `DATA=END` and spaces at a line's beginning mean themselves.
+    #[test]
+    fn pairs_of_lines_are_read() {
+        let text = b"DATA=END\n v\n\n\\\\\\0a\nkey";
+        let (entries, error) = read(Format::MdbText, text);
+        let pairs: Entries = entries.into_iter().map(|one| (one.0, one.1)).collect();
+        let expected = [(&b"DATA=END"[..], &b" v"[..]), (b"", b"\\\n")];
+        let expected = expected.map(|(key, value)| (key.to_vec(), value.to_vec()));
+        assert_eq!(pairs, expected);
+        assert!(
+            matches!(error, Some(BadInput::Line { line: 6, .. })),
+            "{error:?}"
+        );
     }
 
     #[test]

@@ -53,8 +53,15 @@ pub enum Format {
     Binary,
     /// The text that cdb -d prints and cdb -c reads; no times, flags or tags
     Cdb,
-    /// The text of mdb_dump and mdb_load (LMDB) and db_dump (Berkeley DB); no times, flags or tags
+    /// The text of mdb_dump and mdb_load (LMDB); to load, also that of db_dump (Berkeley DB); no
+    /// times, flags or tags
     Mdb,
+    /// The same as mdb_dump -p prints it: text, with \ and two digits for other bytes
+    MdbPrint,
+    /// Lines for mdb_load -T and db_load -T: a key, and its value in the next line
+    MdbText,
+    /// The text of db_dump and db_load (Berkeley DB); no times, flags or tags
+    Bdb,
     /// The text of gdbm_dump and gdbm_load; to load, also its binary form; no times, flags or tags
     Gdbm,
     /// The text that dptsv export -bin prints and import -bin reads (QDBM); to load, also what
@@ -79,6 +86,9 @@ impl Format {
             Format::Binary => "binary",
             Format::Cdb => "cdb",
             Format::Mdb => "mdb",
+            Format::MdbPrint => "mdb-print",
+            Format::MdbText => "mdb-text",
+            Format::Bdb => "bdb",
             Format::Gdbm => "gdbm",
             Format::Qdbm => "qdbm",
             Format::Pgcopy => "pgcopy",
@@ -118,7 +128,10 @@ impl Format {
             Format::Tsv => Box::new(tsv::Writer::new(out)),
             Format::Binary => Box::new(binary::Writer::new(out)?),
             Format::Cdb => Box::new(cdb::Writer::new(out)),
-            Format::Mdb => Box::new(mdb::Writer::new(out)?),
+            Format::Mdb => Box::new(mdb::Writer::new(out, mdb::Form::Bytes)?),
+            Format::MdbPrint => Box::new(mdb::Writer::new(out, mdb::Form::Print)?),
+            Format::MdbText => Box::new(mdb::Writer::new(out, mdb::Form::Lines)?),
+            Format::Bdb => Box::new(mdb::Writer::new(out, mdb::Form::BerkeleyDb)?),
             Format::Gdbm => Box::new(gdbm::Writer::new(out)?),
             Format::Qdbm => Box::new(qdbm::Writer::new(out)),
             Format::Pgcopy => Box::new(pgcopy::Writer::new(out)),
@@ -142,7 +155,8 @@ impl Format {
             Format::Tsv => Box::new(tsv::Reader::new(input, columns)),
             Format::Binary => Box::new(binary::Reader::new(input)),
             Format::Cdb => Box::new(cdb::Reader::new(input)),
-            Format::Mdb => Box::new(mdb::Reader::new(input)),
+            Format::Mdb | Format::MdbPrint | Format::Bdb => Box::new(mdb::Reader::new(input)),
+            Format::MdbText => Box::new(mdb::Reader::of_lines(input)),
             Format::Gdbm => Box::new(gdbm::Reader::new(input)),
             Format::Qdbm => Box::new(qdbm::Reader::new(input)),
             Format::Pgcopy => Box::new(pgcopy::Reader::new(input, columns)),

@@ -175,3 +175,51 @@ fn recent_rates_are_reported() {
     assert!(text.contains("takes         half of reads in "), "{text}");
     assert!(hits == 0 || text.contains("lately        hits "), "{text}");
 }
+
+#[test]
+fn shards_are_listed_if_asked_for() {
+    let shell = Shell::new();
+    shell.run(["create", "t", "--shards", "4"]).ok();
+    let lines: String = (0..5000).map(|n| format!("key {n}\tvalue\n")).collect();
+    let loaded = shell.feed(["load", "t", "--format", "tsv"], lines.as_bytes());
+    assert_eq!(loaded.code, 0);
+    shell.run(["del", "t", "key 7"]).ok();
+    let plain = shell.run(["stat", "t"]).text();
+    assert!(!plain.contains("recoveries"), "{plain}");
+    let text = shell.run(["stat", "t", "--shards"]).text();
+    let lines = text.lines().skip_while(|line| !line.contains("recoveries"));
+    let mut rows = lines.map(|line| {
+        let words = line.split("  ").map(str::trim);
+        let words = words.filter(|word| !word.is_empty());
+        words.map(|word| word.replace(',', "")).collect::<Vec<_>>()
+    });
+    let names = [
+        "shard",
+        "keys",
+        "payload bytes",
+        "writes",
+        "evicted",
+        "recoveries",
+    ];
+    assert_eq!(rows.next().unwrap(), names);
+    let stat = shell.run(["stat", "t", "--json"]).json();
+    let shards = stat["each_shard"].as_array().unwrap();
+    let names = [
+        "number",
+        "keys",
+        "payload_bytes",
+        "writes",
+        "evicted",
+        "recoveries",
+    ];
+    let expected = shards
+        .iter()
+        .map(|shard| names.map(|name| shard[name].to_string()));
+    let rows: Vec<_> = rows.collect();
+    assert!(
+        rows.iter().eq(&expected.collect::<Vec<_>>()),
+        "{text}{stat}"
+    );
+    let keys: u64 = shards.iter().map(|shard| number(shard, "keys")).sum();
+    assert_eq!((shards.len(), keys), (4, 4999));
+}

@@ -2,6 +2,7 @@
 
 use crate::shell::Shell;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -114,10 +115,13 @@ fn assert_same(args: &[String], [ours, theirs]: [&Output; 2], seed: u64) {
     assert_eq!(ours.stdout, theirs.stdout, "{told}");
 }
 
-/// Compares the files. Where a record was removed from the end, the other program leaves old bytes
-/// behind the end of its file.
+/// Compares the files and their modes. Where a record was removed from the end, the other program
+/// leaves old bytes behind the end of its file.
 fn assert_same_files(shell: &Shell, may_have_rest: bool, seed: u64) {
-    let read = |directory: &str| fs::read(shell.path().join(directory).join("file.cdb")).ok();
+    let path = |directory: &str| shell.path().join(directory).join("file.cdb");
+    let mode = |directory: &str| Some(fs::metadata(path(directory)).ok()?.permissions().mode());
+    assert_eq!(mode("ours"), mode("theirs"), "seed {seed}: the modes");
+    let read = |directory: &str| fs::read(path(directory)).ok();
     match (read("ours"), read("theirs")) {
         (Some(ours), Some(theirs)) => {
             assert!(ours.len() == theirs.len() || may_have_rest, "seed {seed}");

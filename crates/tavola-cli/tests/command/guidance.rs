@@ -1,6 +1,7 @@
 //! Help, errors of usage, completions and man pages.
 
 use std::fs;
+use std::process::Command;
 
 use crate::shell::Shell;
 
@@ -161,4 +162,26 @@ fn there_is_a_man_page_for_every_command() {
     assert!(pages.join("tavola-memcached.1").exists());
     let below_a_file = shell.file("file", "").join("man1");
     shell.run(["man", below_a_file.to_str().unwrap()]).error();
+}
+
+#[test]
+fn under_the_name_tavola_cdb_it_is_the_command_cdb() {
+    let shell = Shell::new();
+    let file = shell.path().join(".people.cdb");
+    let path = file.to_str().unwrap();
+    shell.feed(["cdb", "-c", path], b"+3,5:one->Hello\n\n").ok();
+    let link = shell.path().join("tavola-cdb");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tavola"), &link).unwrap();
+    let query = |key| {
+        Command::new(&link)
+            .args(["-q", path, key])
+            .output()
+            .unwrap()
+    };
+    let found = query("one");
+    assert_eq!(
+        (found.status.code(), &found.stdout[..]),
+        (Some(0), &b"Hello"[..])
+    );
+    assert_eq!(query("two").status.code(), Some(100));
 }

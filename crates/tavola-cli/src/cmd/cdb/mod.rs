@@ -31,7 +31,7 @@ those of TinyCDB's cdb: 0 done or found; 100 the key is missing; 111 a system ca
 the file is damaged; 2 wrong arguments or input; 1 a key came twice (-e). A new file is
 written as FILE.tmp, synced and renamed, so readers have the old file or the new one.
 Files of the 64-bit format are recognised by -q, -d, -l and -s; from standard input they
-need --64.";
+need --64. The program 'tavola-cdb' takes the same flags, for scripts that call cdb.";
 
 /// The exit code of a missing key.
 const MISSING: u8 = 100;
