@@ -14,57 +14,11 @@ use super::names::Names;
 use crate::batch::{Action, AskTtl, Outcome, Request, Verb};
 use crate::cause::{FailureCause, ServerFailure};
 use crate::conn::{Broken, shown};
+use crate::waiting::{ReplyKind, Waiting};
 use std::collections::VecDeque;
 use tavola_proto::binary;
 use tavola_proto::meta::{self, Expected, ExpectedAnswer, ItemAnswer, Ttl, answer::Status};
 use tavola_proto::{Answer, KeyRoom, text};
-
-/// A request that was written and is not answered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    /// Its index in the batch; of no meaning for a fence.
-    pub(super) index: usize,
-    pub(super) kind: ReplyKind,
-    pub(super) opaque: u64,
-    /// Where in the stream it begins.
-    pub(super) start: u64,
-}
-
-/// When a request is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplyKind {
-    /// Always.
-    Loud,
-    /// A get, if the key is there.
-    Quiet,
-    /// A get in a line of several, if the key is there.
-    InLine,
-    /// Always: the end of the answers to such a line.
-    LineEnd,
-    /// Never.
-    Silent,
-    /// Never; what the thread held, all of it, of which each was reported before.
-    Held,
-    /// Always; it shows that all before it is carried out.
-    Fence,
-}
-
-impl ReplyKind {
-    /// Whether an answer comes in any case.
-    fn is_certain(self) -> bool {
-        matches!(self, Self::Loud | Self::Fence | Self::LineEnd)
-    }
-
-    /// Whether it is the end of something, and belongs to no request of the batch.
-    pub(super) fn is_end(self) -> bool {
-        matches!(self, Self::Fence | Self::LineEnd)
-    }
-
-    /// Whether only a hit is answered.
-    pub(super) fn is_quiet(self) -> bool {
-        matches!(self, Self::Quiet | Self::InLine)
-    }
-}
 
 /// What an answer says.
 #[derive(Debug)]
