@@ -23,7 +23,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 #[cfg(test)]
 thread_local! {
-    /// System calls of this thread on sockets in use.
+    /// System calls of this thread on sockets; to make one and connect it is one.
     static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     /// What a test does before a call, once: the number of the call, and what.
     static BEFORE: std::cell::RefCell<Option<Interruption>> = const {
@@ -143,6 +143,7 @@ impl Stream {
         server: &Server,
         settings: &Settings,
     ) -> Result<(Self, bool), Broken> {
+        count_call();
         let family = match address {
             Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
             Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,

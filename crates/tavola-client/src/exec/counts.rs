@@ -14,13 +14,18 @@ pub(super) fn start() -> (Server, Client) {
     let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
     let server = Options::new().threads(1).listen(listen).start(service);
     let server = server.expect("a server");
-    let Address::Tcp(address) = &server.addresses()[0] else {
-        panic!("it listens on TCP");
-    };
-    let name = address.to_string();
+    let name = name_of(&server);
     let time = std::time::Duration::from_secs(60);
     let builder = Client::builder().server(&name, 1.0).io_timeout(time);
     (server, builder.build().expect("a client"))
+}
+
+/// The name by which a client finds a server.
+pub(super) fn name_of(server: &Server) -> String {
+    let Address::Tcp(address) = &server.addresses()[0] else {
+        panic!("it listens on TCP");
+    };
+    address.to_string()
 }
 
 /// The fewest calls of a few rounds: a server that is interrupted sends its answers in parts.

@@ -12,6 +12,8 @@
 //! - `route`: which server that is
 
 mod answer;
+#[cfg(test)]
+mod apart;
 mod ask;
 mod call;
 #[cfg(test)]
