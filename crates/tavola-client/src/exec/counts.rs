@@ -9,9 +9,12 @@ use tavola_server::memcached::Memcached;
 use tavola_server::{Address, Listen, Options, Server};
 
 pub(super) fn start() -> (Server, Client) {
+    start_on(Listen::Tcp("127.0.0.1:0".parse().expect("an address")))
+}
+
+pub(super) fn start_on(listen: Listen) -> (Server, Client) {
     let table = Table::options().max_size(64 << 20).versions(true);
     let service = Memcached::new(Arc::new(table.private().expect("a table")));
-    let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
     let server = Options::new().threads(1).listen(listen).start(service);
     let server = server.expect("a server");
     let name = name_of(&server);
@@ -22,10 +25,10 @@ pub(super) fn start() -> (Server, Client) {
 
 /// The name by which a client finds a server.
 pub(super) fn name_of(server: &Server) -> String {
-    let Address::Tcp(address) = &server.addresses()[0] else {
-        panic!("it listens on TCP");
-    };
-    address.to_string()
+    match &server.addresses()[0] {
+        Address::Tcp(address) => address.to_string(),
+        Address::Unix(path) => format!("unix:{}", path.display()),
+    }
 }
 
 /// The fewest calls of a few rounds: a server that is interrupted sends its answers in parts.
