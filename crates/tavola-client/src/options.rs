@@ -201,14 +201,17 @@ impl Builder {
         self
     }
 
-    /// Bounds the time that a connection may take to be made: 250 ms unless given.
+    /// Bounds the time that a connection may take to be made: 250 ms unless given. To look up a
+    /// name is not bounded by it, nor by [`Builder::io_timeout`]: that takes as long as the
+    /// system's resolver waits. Addresses are not looked up.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.settings.connect_timeout = timeout;
         self
     }
 
-    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given.
+    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given. A name that
+    /// has to be looked up for a new connection may take longer.
     #[must_use]
     pub fn io_timeout(mut self, timeout: Duration) -> Self {
         self.settings.io_timeout = timeout;
@@ -230,9 +233,10 @@ impl Builder {
         self
     }
 
-    /// Bounds the time between two attempts to reach a server that is down and silent: 2 s unless
-    /// given. The first is after 100 ms, and each pause has twice the length of the one before. A
-    /// server whose machine refuses connections is asked each 100 ms.
+    /// Bounds the time between two attempts to reach a server that is down and silent, or does not
+    /// accept this client: 2 s unless given. The first is after 100 ms. A server that fails at
+    /// once, because it refuses or ends connections or is full, is asked each 100 ms, by whichever
+    /// request comes then; so it is used again within 200 ms of its return.
     #[must_use]
     pub fn retry(mut self, time: Duration) -> Self {
         self.settings.retry = time;

@@ -31,6 +31,23 @@ thread_local! {
     };
 }
 
+/// What a test has in place of the system's resolver.
+#[cfg(test)]
+pub(crate) type Resolver = Box<dyn Fn(&str) -> Vec<SocketAddr>>;
+
+#[cfg(test)]
+thread_local! {
+    static RESOLVER: std::cell::RefCell<Option<Resolver>> = const {
+        std::cell::RefCell::new(None)
+    };
+}
+
+/// Looks up the names of this thread.
+#[cfg(test)]
+pub(crate) fn set_resolver(resolver: Resolver) {
+    RESOLVER.set(Some(resolver));
+}
+
 #[cfg(test)]
 type Interruption = (u32, Box<dyn FnOnce()>);
 
@@ -105,12 +122,11 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
             vec![Address::Unix(address)]
         }
         Endpoint::Tcp { host, port } => {
-            let found = (host.as_str(), *port).to_socket_addrs();
-            let found = found.map_err(|error| {
+            let found = resolve(host, *port).map_err(|error| {
                 let why = format!("its name cannot be resolved: {error}");
                 Broken::of(FailureCause::Unresolved, why)
             })?;
-            found.map(Address::Tcp).collect()
+            found.into_iter().map(Address::Tcp).collect()
         }
         #[cfg(feature = "table")]
         Endpoint::Table(_) => Vec::new(),
@@ -119,6 +135,17 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
         return Err(no_address());
     }
     Ok(found)
+}
+
+/// Looks up a name, for as long as the system takes.
+fn resolve(host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+    #[cfg(test)]
+    if let Some(resolver) = RESOLVER.take() {
+        let found = resolver(host);
+        RESOLVER.set(Some(resolver));
+        return Ok(found);
+    }
+    Ok((host, port).to_socket_addrs()?.collect())
 }
 
 /// Why a server without addresses cannot be connected to.

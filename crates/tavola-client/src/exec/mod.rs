@@ -23,6 +23,8 @@ mod hostile;
 #[cfg(test)]
 mod interrupted;
 mod lane;
+#[cfg(test)]
+mod lookups;
 mod names;
 mod route;
 
