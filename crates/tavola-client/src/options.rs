@@ -201,17 +201,15 @@ impl Builder {
         self
     }
 
-    /// Bounds the time that a connection may take to be made: 250 ms unless given. To look up a
-    /// name is not bounded by it, nor by [`Builder::io_timeout`]: that takes as long as the
-    /// system's resolver waits. Addresses are not looked up.
+    /// Bounds the time that a connection may take to be made: 250 ms unless given.
     #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.settings.connect_timeout = timeout;
         self
     }
 
-    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given. A name that
-    /// has to be looked up for a new connection may take longer.
+    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given. To look up
+    /// a name for a new connection takes as long as the system's resolver waits, perhaps longer.
     #[must_use]
     pub fn io_timeout(mut self, timeout: Duration) -> Self {
         self.settings.io_timeout = timeout;
@@ -233,10 +231,8 @@ impl Builder {
         self
     }
 
-    /// Bounds the time between two attempts to reach a server that is down and silent, or does not
-    /// accept this client: 2 s unless given. The first is after 100 ms. A server that fails at
-    /// once, because it refuses or ends connections or is full, is asked each 100 ms, by whichever
-    /// request comes then; so it is used again within 200 ms of its return.
+    /// Bounds the pause before a server that is down and silent, or does not accept this client, is
+    /// asked again: 2 s unless given. One that refuses or ends connections is asked each 100 ms.
     #[must_use]
     pub fn retry(mut self, time: Duration) -> Self {
         self.settings.retry = time;

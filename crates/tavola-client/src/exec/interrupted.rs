@@ -181,7 +181,7 @@ impl Counted {
 
 /// Waits until a server has carried out all that others have sent: it has no connections except
 /// that of this client.
-fn settle(client: &Client) {
+fn wait_until_alone(client: &Client) {
     let is_alone = || {
         let figures = client.stats("").remove(0).expect("figures");
         let count = { figures.iter() }.find(|figure| figure[0] == b"curr_connections");
@@ -218,7 +218,7 @@ fn a_stop_of_the_server_before_any_system_call_is_neither_a_miss_nor_a_wrong_suc
         server.resume();
         wait_until("it answers again, and right", || is_right(&call(&client)));
         drop(client);
-        settle(&filler);
+        wait_until_alone(&filler);
         let found = filler.get(b"count").expect("an answer").expect("a value");
         let found: u64 = { std::str::from_utf8(&found.data) }
             .expect("text")
@@ -311,7 +311,7 @@ fn a_client_that_is_killed_before_any_system_call_leaves_whole_values() {
         let status = status_of(child);
         // Before the server has read all that was sent, and after.
         has_whole_values(round);
-        settle(&filler);
+        wait_until_alone(&filler);
         has_whole_values(round);
         if status == 0 {
             break;
