@@ -23,7 +23,7 @@ pub(crate) use buffer::ROOM;
 pub(crate) use opening::{Opening, Progress};
 pub(crate) use stream::Wait;
 #[cfg(test)]
-pub(crate) use stream::{calls, interrupt_before};
+pub(crate) use stream::{calls, interrupt_before, set_resolver};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
 

@@ -13,6 +13,8 @@
 //! - `route`: which server that is
 
 mod answer;
+#[cfg(test)]
+mod apart;
 mod ask;
 mod call;
 #[cfg(test)]
@@ -22,6 +24,8 @@ mod hostile;
 #[cfg(test)]
 mod interrupted;
 mod lane;
+#[cfg(test)]
+mod lookups;
 mod names;
 mod route;
 mod value;
@@ -41,26 +45,32 @@ use smallvec::SmallVec;
 use std::mem;
 use std::time::Instant;
 
+/// What this thread's client does not compare, to show that the tests find that out.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neglect {
+    Nothing,
+    /// It trusts in the order of answers.
+    AllMarks,
+    /// The key of the answer that is expected next.
+    ExpectedKey,
+    /// The opaque number of the answer that is expected next.
+    ExpectedNumber,
+}
+
 #[cfg(test)]
 thread_local! {
-    /// Whether this thread trusts in the order of answers, to show that the tests find that out.
-    static IS_RULE_ONE_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static NEGLECT: std::cell::Cell<Neglect> = const { std::cell::Cell::new(Neglect::Nothing) };
 }
 
 #[cfg(test)]
-pub(crate) fn is_rule_one_off() -> bool {
-    IS_RULE_ONE_OFF.get()
+pub(crate) fn neglected() -> Neglect {
+    NEGLECT.get()
 }
 
 #[cfg(test)]
-pub(crate) fn set_rule_one_off(is_off: bool) {
-    IS_RULE_ONE_OFF.set(is_off);
-}
-
-/// Never, but in tests.
-#[cfg(not(test))]
-pub(crate) const fn is_rule_one_off() -> bool {
-    false
+pub(crate) fn neglect(what: Neglect) {
+    NEGLECT.set(what);
 }
 
 /// Requests of a batch. The lists of a call have one element so often that one is not on the heap.
