@@ -14,6 +14,7 @@ use crate::options::{Builder, Settings};
 use crate::replica;
 use crate::ring::{Placement, Ring};
 use crate::server::Server;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A client of a fleet of memcached servers.
@@ -422,7 +423,7 @@ impl Client {
 
 /// Takes values into memory of their own.
 struct Results {
-    slots: Vec<Slot>,
+    slots: SmallVec<[Slot; 1]>,
 }
 
 #[derive(Clone, Default)]
@@ -433,7 +434,7 @@ struct Slot {
 
 impl Results {
     fn of(count: usize) -> Self {
-        let slots = vec![Slot::default(); count];
+        let slots = SmallVec::from_elem(Slot::default(), count);
         Self { slots }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn converse<T>(
         }
     }
     let deadline = began + fleet.settings.io_timeout;
-    let Some(mut lease) = site.pool.take(deadline) else {
+    let Some(mut lease) = site.pool.take(Instant::now(), deadline) else {
         let cause = FailureCause::Busy;
         return Err(failed(&Broken::of(cause, cause.to_string()), false));
     };
@@ -120,7 +120,7 @@ pub(crate) fn converse<T>(
         Ok(reported) => {
             site.failures.note_success();
             lease.held = Link::Open(conn);
-            lease.give_back();
+            lease.give_back(Instant::now());
             reported
         }
         Err(broken) => {

@@ -4,7 +4,7 @@
 //! fail at once. Now and then one of them begins a connection, which is left alone if it does not
 //! become ready in a moment: later requests look at it, and once the server has answered, the
 //! server is up. So a server that is silent costs its clients next to nothing, and one that comes
-//! back is found by the next request.
+//! back is found by the next request. A server that fails at once is asked each 100 ms.
 
 use crate::cause::FailureCause;
 use crate::conn::{Broken, Conn, Opening, Progress};
@@ -177,16 +177,31 @@ impl FailureState {
             Ok(Progress::Ready(conn)) => return Some(conn),
             Ok(Progress::Waiting(opening)) => self.probe = Some(opening),
             Err(broken) => {
-                self.pause = match broken.cause {
-                    // To ask costs nothing.
-                    FailureCause::Refused => FIRST_PAUSE,
-                    _ => (self.pause * 2).min(settings.retry.max(FIRST_PAUSE)),
+                self.pause = match is_cheap(broken.cause, is_new) {
+                    true => FIRST_PAUSE,
+                    false => (self.pause * 2).min(settings.retry.max(FIRST_PAUSE)),
                 };
                 self.next = now + jittered(self.pause);
                 self.broken = Some(broken);
             }
         }
         None
+    }
+}
+
+/// Whether to ask a server that fails in this way costs it and its clients next to nothing, so that
+/// it can be asked often: the machine or the server says at once that there is no connection.
+fn is_cheap(cause: FailureCause, is_new: bool) -> bool {
+    match cause {
+        FailureCause::Refused
+        | FailureCause::Unreachable
+        | FailureCause::Closed
+        | FailureCause::Reset
+        | FailureCause::Rejected
+        | FailureCause::Local => true,
+        // In a new attempt nothing is waited for: too many connections wait to be accepted.
+        FailureCause::TimedOut => is_new,
+        _ => false,
     }
 }
 
@@ -220,6 +235,10 @@ fn jittered(time: Duration) -> Duration {
 mod tests {
     use super::*;
     use crate::client::Client;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::thread;
 
     fn refused() -> Broken {
         Broken::of(FailureCause::Refused, "no")
@@ -258,23 +277,85 @@ mod tests {
         assert!(failures.is_down());
     }
 
-    #[test]
-    fn a_server_that_refuses_is_asked_at_short_pauses_however_often() {
+    /// A server is asked again and again until each attempt has failed; returns the last pause.
+    fn pause_after(server: &Server, attempts: usize) -> Duration {
         let settings = settings();
-        let folder = tempfile::tempdir().expect("a folder");
-        let name = format!("unix:{}", folder.path().join("none").display());
-        let server: Server = name.parse().expect("a server");
         let failures = Failures::new();
         failures.note_failure(&refused(), Instant::now(), &settings);
-        for _ in 0..10 {
+        for _ in 0..attempts {
             // The pause is over.
             failures.lock().next = Instant::now();
-            assert!(matches!(failures.access(&server, &settings), Access::Down));
+            loop {
+                assert!(matches!(failures.access(server, &settings), Access::Down));
+                if failures.lock().probe.is_none() {
+                    break;
+                }
+            }
             let state = failures.lock();
-            assert!(state.probe.is_none() && state.pause == FIRST_PAUSE);
-            let most = Instant::now() + FIRST_PAUSE * 5 / 4;
-            assert!(state.next <= most);
+            assert!(state.next <= Instant::now() + state.pause * 5 / 4);
         }
+        failures.lock().pause
+    }
+
+    /// With 125 ms at most before each attempt, a server is found within 200 ms of its return.
+    #[test]
+    fn a_server_that_fails_at_once_is_asked_at_short_pauses_however_often() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let server = |name: &str| -> Server {
+            let name = format!("unix:{}", path(name).display());
+            name.parse().expect("a server")
+        };
+        // Nothing listens there.
+        assert_eq!(pause_after(&server("none"), 10), FIRST_PAUSE);
+        // It closes each connection, and one that has bytes to read is reset.
+        let closing = UnixListener::bind(path("closing")).expect("a socket");
+        thread::spawn(move || closing.incoming().for_each(drop));
+        assert_eq!(pause_after(&server("closing"), 10), FIRST_PAUSE);
+        // It refuses to serve.
+        let refusing = UnixListener::bind(path("refusing")).expect("a socket");
+        thread::spawn(move || {
+            for mut stream in refusing.incoming().flatten() {
+                let _ = stream.read(&mut [0; 64]);
+                let _ = stream.write_all(b"SERVER_ERROR too many connections\r\n");
+            }
+        });
+        assert_eq!(pause_after(&server("refusing"), 10), FIRST_PAUSE);
+        // Its queue is full.
+        let full = UnixListener::bind(path("full")).expect("a socket");
+        rustix::net::listen(&full, 0).expect("a queue of one");
+        let _first = UnixStream::connect(path("full")).expect("connected");
+        assert_eq!(pause_after(&server("full"), 10), FIRST_PAUSE);
+    }
+
+    #[test]
+    fn only_what_does_not_fail_at_once_or_needs_a_person_is_asked_less_often() {
+        for cause in FailureCause::ALL {
+            let is_asked_less = matches!(
+                cause,
+                FailureCause::Unresolved
+                    | FailureCause::TimedOut
+                    | FailureCause::Tls
+                    | FailureCause::Authentication
+                    | FailureCause::Protocol
+                    | FailureCause::Proxy
+                    | FailureCause::Partial
+                    | FailureCause::Busy
+            );
+            assert_eq!(is_cheap(cause, false), !is_asked_less, "{cause:?}");
+        }
+        // A server that sends what is no answer.
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let name = listener.local_addr().expect("an address").to_string();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read(&mut [0; 64]);
+                let _ = stream.write_all(b"220 ready\r\n");
+            }
+        });
+        let server: Server = name.parse().expect("a server");
+        assert_eq!(pause_after(&server, 2), FIRST_PAUSE * 4);
+        assert_eq!(pause_after(&server, 10), settings().retry);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! on it that the server has not carried out.
 
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, ThreadId, thread};
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -21,7 +20,8 @@ pub(crate) type Entry = Arc<Mutex<Vec<u8>>>;
 /// What threads hold for a server.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    entries: Mutex<HashMap<ThreadId, Entry>>,
+    /// Few, mostly one.
+    entries: Mutex<Vec<(ThreadId, Entry)>>,
     /// The number of entries; read without the lock.
     count: AtomicUsize,
 }
@@ -46,7 +46,7 @@ impl Held {
             // Only this thread makes its entry.
             return;
         }
-        let entry = self.lock().get(&thread::current().id()).cloned();
+        let entry = entry_of(&self.lock(), thread::current().id());
         if let Some(entry) = entry {
             out.append(&mut entry.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -59,28 +59,38 @@ impl Held {
 
     /// Returns what all threads hold.
     pub(crate) fn all(&self) -> Vec<Entry> {
-        self.lock().values().cloned().collect()
+        self.lock()
+            .iter()
+            .map(|(_, entry)| Arc::clone(entry))
+            .collect()
     }
 
     /// The entry of this thread.
     fn entry(&self) -> Option<Entry> {
         let mut entries = self.lock();
         let thread = thread::current().id();
-        if let Some(entry) = entries.get(&thread) {
-            return Some(Arc::clone(entry));
+        if let Some(entry) = entry_of(&entries, thread) {
+            return Some(entry);
         }
         if entries.len() >= MOST_THREADS {
-            entries.retain(|_, entry| !is_unused(entry));
+            entries.retain(|(_, entry)| !is_unused(entry));
         }
         let has_room = entries.len() < MOST_THREADS;
-        let entry = has_room.then(|| Arc::clone(entries.entry(thread).or_default()));
+        let entry = has_room.then(Entry::default);
+        entries.extend(entry.clone().map(|entry| (thread, entry)));
         self.count.store(entries.len(), Ordering::Relaxed);
         entry
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(ThreadId, Entry)>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn entry_of(entries: &[(ThreadId, Entry)], thread: ThreadId) -> Option<Entry> {
+    let mut entries = entries.iter();
+    let found = entries.find(|(owner, _)| *owner == thread)?;
+    Some(Arc::clone(&found.1))
 }
 
 /// Whether nothing is held by it, and nobody is about to change that.

@@ -75,6 +75,7 @@ mod spin;
 mod sync;
 #[cfg(feature = "table")]
 mod table;
+mod waiting;
 
 /// The programs of the page are compiled.
 #[cfg(all(doctest, feature = "table"))]

@@ -68,7 +68,7 @@ fn pool<const MOST: usize>() {
         let (pool, used) = (Arc::clone(&pool), Arc::clone(&used));
         thread::spawn(move || {
             for _ in 0..2 {
-                let mut lease = pool.take(later).expect("an hour is enough");
+                let mut lease = pool.take(Instant::now(), later).expect("an hour is enough");
                 assert!(used.fetch_add(1, SeqCst) < MOST, "too many at once");
                 if matches!(lease.held, Link::None) {
                     lease.held = Link::Open(Conn::to_nobody());
@@ -76,7 +76,7 @@ fn pool<const MOST: usize>() {
                 used.fetch_sub(1, SeqCst);
                 match ends {
                     true => drop(lease),
-                    false => lease.give_back(),
+                    false => lease.give_back(Instant::now()),
                 }
             }
         })
@@ -91,9 +91,11 @@ fn pool<const MOST: usize>() {
         thread.join().expect("it ended");
     }
     // Nothing is counted that is not there: all can be taken at once.
-    let all: Vec<_> = (0..MOST).filter_map(|_| pool.take(later)).collect();
+    let all: Vec<_> = (0..MOST)
+        .filter_map(|_| pool.take(Instant::now(), later))
+        .collect();
     assert_eq!(all.len(), MOST);
-    assert!(pool.take(Instant::now()).is_none());
+    assert!(pool.take(Instant::now(), Instant::now()).is_none());
 }
 
 /// Threads hold requests and take them, while one sends what all hold.

@@ -208,7 +208,8 @@ impl Builder {
         self
     }
 
-    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given.
+    /// Bounds the time of a batch with all its servers, or of a call: 1 s unless given. To look up
+    /// a name for a new connection takes as long as the system's resolver waits, perhaps longer.
     #[must_use]
     pub fn io_timeout(mut self, timeout: Duration) -> Self {
         self.settings.io_timeout = timeout;
@@ -230,9 +231,8 @@ impl Builder {
         self
     }
 
-    /// Bounds the time between two attempts to reach a server that is down and silent: 2 s unless
-    /// given. The first is after 100 ms, and each pause has twice the length of the one before. A
-    /// server whose machine refuses connections is asked each 100 ms.
+    /// Bounds the pause before a server that is down and silent, or does not accept this client, is
+    /// asked again: 2 s unless given. One that refuses or ends connections is asked each 100 ms.
     #[must_use]
     pub fn retry(mut self, time: Duration) -> Self {
         self.settings.retry = time;

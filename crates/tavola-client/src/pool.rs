@@ -73,12 +73,14 @@ impl Pool {
     }
 
     /// Takes a free connection, or the right to make one; waits for it if there are too many.
-    pub(crate) fn take(&self, deadline: Instant) -> Option<Lease<'_>> {
+    pub(crate) fn take(&self, now: Instant, deadline: Instant) -> Option<Lease<'_>> {
         let mut state = self.lock();
         loop {
             if let Some(mut conn) = state.idle.pop() {
                 let since = conn.idle_since;
-                if since.is_some_and(|since| since.elapsed() > FRESH) && !conn.is_alive() {
+                if since.is_some_and(|since| now.saturating_duration_since(since) > FRESH)
+                    && !conn.is_alive()
+                {
                     state.count -= 1;
                     continue;
                 }
@@ -134,12 +136,13 @@ impl<'p> Lease<'p> {
         Self { pool, owner, held }
     }
 
-    /// Gives the connection back, if it is certain that no answer is outstanding.
-    pub(crate) fn give_back(mut self) {
+    /// Gives the connection back, if it is certain that no answer is outstanding; at `now`, or a
+    /// little later.
+    pub(crate) fn give_back(mut self, now: Instant) {
         if let Link::Open(mut conn) = mem::replace(&mut self.held, Link::None)
             && conn.is_quiet()
         {
-            conn.idle_since = Some(Instant::now());
+            conn.idle_since = Some(now);
             let mut state = self.pool.lock();
             state.idle.push(conn);
             self.pool.wake_one(&state);

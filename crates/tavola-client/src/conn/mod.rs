@@ -23,13 +23,15 @@ pub(crate) use buffer::ROOM;
 pub(crate) use opening::{Opening, Progress};
 pub(crate) use stream::Wait;
 #[cfg(test)]
-pub(crate) use stream::{calls, interrupt_before};
+pub(crate) use stream::{calls, interrupt_before, set_resolver};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};
 
+use crate::waiting::Waiting;
 use buffer::Buffer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use stream::Stream;
 use tavola_proto::{Answer, AnswerDecoder, AnswerLimits, Protocol};
@@ -58,6 +60,8 @@ pub(crate) struct Conn {
     /// All bytes ever taken by the socket.
     sent: u64,
     next_opaque: u64,
+    /// Memory for the requests that wait for answers; empty while no lane has the connection.
+    pub(crate) waiting: VecDeque<Waiting>,
     /// When it went back to the pool; `None` before that happened once.
     pub(crate) idle_since: Option<Instant>,
 }
@@ -73,6 +77,7 @@ impl Conn {
             taken: 0,
             sent: 0,
             next_opaque: 1,
+            waiting: VecDeque::new(),
             idle_since: None,
         }
     }

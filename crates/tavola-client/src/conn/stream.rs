@@ -23,12 +23,29 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 #[cfg(test)]
 thread_local! {
-    /// System calls of this thread on sockets in use.
+    /// System calls of this thread on sockets; to make one and connect it is one.
     static CALLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     /// What a test does before a call, once: the number of the call, and what.
     static BEFORE: std::cell::RefCell<Option<Interruption>> = const {
         std::cell::RefCell::new(None)
     };
+}
+
+/// What a test has in place of the system's resolver.
+#[cfg(test)]
+pub(crate) type Resolver = Box<dyn Fn(&str) -> Vec<SocketAddr>>;
+
+#[cfg(test)]
+thread_local! {
+    static RESOLVER: std::cell::RefCell<Option<Resolver>> = const {
+        std::cell::RefCell::new(None)
+    };
+}
+
+/// Looks up the names of this thread.
+#[cfg(test)]
+pub(crate) fn set_resolver(resolver: Resolver) {
+    RESOLVER.set(Some(resolver));
 }
 
 #[cfg(test)]
@@ -105,12 +122,11 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
             vec![Address::Unix(address)]
         }
         Endpoint::Tcp { host, port } => {
-            let found = (host.as_str(), *port).to_socket_addrs();
-            let found = found.map_err(|error| {
+            let found = resolve(host, *port).map_err(|error| {
                 let why = format!("its name cannot be resolved: {error}");
                 Broken::of(FailureCause::Unresolved, why)
             })?;
-            found.map(Address::Tcp).collect()
+            found.into_iter().map(Address::Tcp).collect()
         }
         #[cfg(feature = "table")]
         Endpoint::Table(_) => Vec::new(),
@@ -119,6 +135,17 @@ pub(crate) fn addresses(server: &Server) -> Result<Vec<Address>, Broken> {
         return Err(no_address());
     }
     Ok(found)
+}
+
+/// Looks up a name, for as long as the system takes.
+fn resolve(host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+    #[cfg(test)]
+    if let Some(resolver) = RESOLVER.take() {
+        let found = resolver(host);
+        RESOLVER.set(Some(resolver));
+        return Ok(found);
+    }
+    Ok((host, port).to_socket_addrs()?.collect())
 }
 
 /// Why a server without addresses cannot be connected to.
@@ -143,6 +170,7 @@ impl Stream {
         server: &Server,
         settings: &Settings,
     ) -> Result<(Self, bool), Broken> {
+        count_call();
         let family = match address {
             Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
             Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,

@@ -16,13 +16,13 @@ pub(super) struct Call<'c, 'b> {
     pub(super) began: Instant,
     pub(super) deadline: Instant,
     owner: Process,
-    states: Vec<RequestState>,
+    states: &'c mut [RequestState],
     sink: &'c mut dyn Sink,
 }
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, Default)]
-struct RequestState {
+pub(super) struct RequestState {
     is_done: bool,
     has_room: bool,
     is_repeated: bool,
@@ -32,6 +32,7 @@ impl<'c, 'b> Call<'c, 'b> {
     pub(super) fn new(
         fleet: &'c Fleet,
         requests: &'c [Request<'b>],
+        states: &'c mut [RequestState],
         sink: &'c mut dyn Sink,
     ) -> Self {
         let began = Instant::now();
@@ -42,7 +43,7 @@ impl<'c, 'b> Call<'c, 'b> {
             began,
             deadline: began + fleet.settings.io_timeout,
             owner: fork::process(),
-            states: vec![RequestState::default(); requests.len()],
+            states,
             sink,
         }
     }

@@ -9,18 +9,26 @@ use tavola_server::memcached::Memcached;
 use tavola_server::{Address, Listen, Options, Server};
 
 pub(super) fn start() -> (Server, Client) {
+    start_on(Listen::Tcp("127.0.0.1:0".parse().expect("an address")))
+}
+
+pub(super) fn start_on(listen: Listen) -> (Server, Client) {
     let table = Table::options().max_size(64 << 20).versions(true);
     let service = Memcached::new(Arc::new(table.private().expect("a table")));
-    let listen = Listen::Tcp("127.0.0.1:0".parse().expect("an address"));
     let server = Options::new().threads(1).listen(listen).start(service);
     let server = server.expect("a server");
-    let Address::Tcp(address) = &server.addresses()[0] else {
-        panic!("it listens on TCP");
-    };
-    let name = address.to_string();
+    let name = name_of(&server);
     let time = std::time::Duration::from_secs(60);
     let builder = Client::builder().server(&name, 1.0).io_timeout(time);
     (server, builder.build().expect("a client"))
+}
+
+/// The name by which a client finds a server.
+pub(super) fn name_of(server: &Server) -> String {
+    match &server.addresses()[0] {
+        Address::Tcp(address) => address.to_string(),
+        Address::Unix(path) => format!("unix:{}", path.display()),
+    }
 }
 
 /// The fewest calls of a few rounds: a server that is interrupted sends its answers in parts.
@@ -71,7 +79,7 @@ fn loops_take_no_more_system_calls_than_they_need() {
     }
     let mut counting = Counting(0);
     assert!(fewest(|| client.execute(&mut sets, &mut counting)) <= 3);
-    assert!(fewest(|| client.execute(&mut gets, &mut counting)) <= 3);
+    assert_eq!(fewest(|| client.execute(&mut gets, &mut counting)), 2);
     assert_eq!(counting.0, 2000);
     server.stop();
 }

@@ -1,17 +1,23 @@
 //! The part of a batch that goes to one server: written, sent, received, reported.
 
-use super::answer::{Finding, Judge, ReplyKind, Waiting};
+use super::Indices;
+use super::answer::{Finding, Judge};
 use super::ask;
 use super::call::Call;
+use super::value::{Target, read_number, receive_value};
 use crate::batch::Outcome;
 use crate::conn::{Broken, Conn, ROOM, Speaks, Wait};
 use crate::pool::Lease;
+use crate::waiting::{ReplyKind, Waiting};
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::mem;
 use tavola_proto::AnswerHead;
 
 /// Requests are written while less than this waits to be sent.
 const MOST_OUTPUT: usize = 128 << 10;
+
+/// A free connection keeps memory for so many requests.
+const MOST_IDLE_WAITING: usize = 128;
 
 /// A line of gets ends behind this many bytes of keys.
 const LINE_OF_GETS: usize = 4096;
@@ -24,7 +30,7 @@ pub(super) struct Lane<'p> {
     pub(super) server: usize,
     pub(super) lease: Lease<'p>,
     /// Indices of the requests, in their order.
-    pub(super) requests: Vec<usize>,
+    pub(super) requests: Indices,
     /// How many of them are written.
     pub(super) written: usize,
     /// Whether all that is written is answered in any case, or is before something that is.
@@ -59,7 +65,7 @@ enum ReceivedAnswer {
 }
 
 impl<'p> Lane<'p> {
-    pub(super) fn new(server: usize, lease: Lease<'p>, requests: Vec<usize>) -> Self {
+    pub(super) fn new(server: usize, lease: Lease<'p>, requests: Indices) -> Self {
         Self {
             server,
             lease,
@@ -79,6 +85,7 @@ impl<'p> Lane<'p> {
 
     /// Begins on a connection: what the thread holds for the server comes first.
     pub(super) fn begin(&mut self, conn: &mut Conn, call: &Call<'_, '_>) {
+        self.waiting = mem::take(&mut conn.waiting);
         self.start = conn.end_of_output();
         call.local().sites[self.server].held.take(&mut conn.output);
         self.held_end = conn.end_of_output();
@@ -272,6 +279,10 @@ impl<'p> Lane<'p> {
         if is_done && !conn.input.is_empty() {
             return Err(Broken::unexpected("it sent more than it was asked for"));
         }
+        if is_done {
+            conn.waiting = mem::take(&mut self.waiting);
+            conn.waiting.shrink_to(MOST_IDLE_WAITING);
+        }
         Ok(is_done)
     }
 
@@ -291,6 +302,8 @@ impl<'p> Lane<'p> {
         let is_meta = conn.speaks == Speaks::Meta;
         let bytes = conn.input.bytes();
         let expected = if is_meta { judge.expected() } else { None };
+        #[cfg(test)]
+        let expected = expected.map(|expected| super::answer::neglecting(expected, bytes));
         let expected = expected.and_then(|expected| conn.decoder.expected(bytes, &expected));
         let usual = expected.and_then(|(answer, used)| Some((judge.judge_expected(answer)?, used)));
         let (verdict, used, value_bytes, end) = match usual {
@@ -377,118 +390,4 @@ impl<'p> Lane<'p> {
         }
         Ok(())
     }
-}
-
-/// Where a value goes.
-struct Target {
-    index: usize,
-    flags: u32,
-    size: usize,
-}
-
-/// Reads a number that is in the buffer.
-fn read_number(conn: &mut Conn, head: usize, size: usize, end: &[u8]) -> Result<u64, Broken> {
-    let total = head + size + end.len();
-    let number = conn.input.bytes().get(head..total).and_then(|bytes| {
-        let digits = bytes.strip_suffix(end)?;
-        std::str::from_utf8(digits).ok()?.parse().ok()
-    });
-    conn.input.consume(if number.is_some() { total } else { 0 });
-    number.ok_or_else(|| Broken::unexpected("it sent a number that is not one"))
-}
-
-/// Moves a value to where it is to be: from the buffer, and what is not there straight from the
-/// socket.
-fn receive_value(
-    conn: &mut Conn,
-    call: &mut Call<'_, '_>,
-    target: &Target,
-    head: usize,
-    end: &[u8],
-) -> Result<(), Broken> {
-    let (size, deadline, last) = (target.size, call.deadline, call.overdue());
-    let total = head + size + end.len();
-    let bytes = conn.input.bytes();
-    if bytes.len() >= total {
-        if !bytes[head..total].ends_with(end) {
-            return Err(Broken::unexpected("it sent a value without its end"));
-        }
-        if let Some(room) = call.room(target.index, size, target.flags) {
-            room.copy_from_slice(&conn.input.bytes()[head..head + size]);
-        }
-        conn.input.consume(total);
-        return Ok(());
-    }
-    conn.input.consume(head);
-    // The memory stays borrowed from the sink, so nothing else is received until it is full.
-    let mut filled = 0;
-    match call.room(target.index, size, target.flags) {
-        Some(room) => {
-            while filled < size {
-                filled += fill(conn, &mut room[filled..], deadline)?;
-                check_time(last)?;
-            }
-        }
-        None => {
-            while filled < size {
-                filled += skip(conn, size - filled, deadline)?;
-                check_time(last)?;
-            }
-        }
-    }
-    while conn.input.bytes().len() < end.len() {
-        if !conn.receive(Wait::No)? {
-            wait(conn, deadline)?;
-        }
-    }
-    if !conn.input.bytes().starts_with(end) {
-        return Err(Broken::unexpected("it sent a value without its end"));
-    }
-    conn.input.consume(end.len());
-    Ok(())
-}
-
-/// Fills the beginning of `room`, first from the buffer. Returns how many bytes it got.
-fn fill(conn: &mut Conn, room: &mut [u8], deadline: Instant) -> Result<usize, Broken> {
-    let here = conn.input.bytes();
-    if !here.is_empty() {
-        let count = here.len().min(room.len());
-        room[..count].copy_from_slice(&here[..count]);
-        conn.input.consume(count);
-        return Ok(count);
-    }
-    match conn.stream.receive_both(room, conn.input.room())? {
-        None => {
-            wait(conn, deadline)?;
-            Ok(0)
-        }
-        Some(count) => {
-            let own = count.min(room.len());
-            conn.input.fill(count - own);
-            Ok(own)
-        }
-    }
-}
-
-/// Drops at most `most` bytes. Returns how many.
-fn skip(conn: &mut Conn, most: usize, deadline: Instant) -> Result<usize, Broken> {
-    if conn.input.is_empty() && !conn.receive(Wait::No)? {
-        wait(conn, deadline)?;
-    }
-    let count = conn.input.bytes().len().min(most);
-    conn.input.consume(count);
-    Ok(count)
-}
-
-fn check_time(last: Instant) -> Result<(), Broken> {
-    match Instant::now() < last {
-        true => Ok(()),
-        false => Err(Broken::late()),
-    }
-}
-
-/// Waits for bytes in the middle of a value, and sends what the socket takes meanwhile.
-fn wait(conn: &mut Conn, deadline: Instant) -> Result<(), Broken> {
-    conn.send()?;
-    conn.wait(deadline)
 }

@@ -9,9 +9,12 @@
 //! - `answer`: whose an answer is, and what it says
 //! - `call`: what lanes share
 //! - `lane`: the requests to one server
+//! - `value`: a value on its way to the memory of the caller
 //! - `route`: which server that is
 
 mod answer;
+#[cfg(test)]
+mod apart;
 mod ask;
 mod call;
 #[cfg(test)]
@@ -21,8 +24,11 @@ mod hostile;
 #[cfg(test)]
 mod interrupted;
 mod lane;
+#[cfg(test)]
+mod lookups;
 mod names;
 mod route;
+mod value;
 
 use crate::batch::{Outcome, Request, Sink};
 use crate::cause::{FailureCause, ServerFailure};
@@ -30,40 +36,52 @@ use crate::conn::{Broken, Conn, Opening, Progress, Wait, wait_for};
 use crate::fleet::Fleet;
 use crate::pool::Link;
 use crate::spin;
-use answer::ReplyKind;
-use call::Call;
+use crate::waiting::ReplyKind;
+use call::{Call, RequestState};
 use lane::Lane;
 use route::{Route, Router};
 use rustix::event::{PollFd, PollFlags};
+use smallvec::SmallVec;
 use std::mem;
 use std::time::Instant;
 
+/// What this thread's client does not compare, to show that the tests find that out.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neglect {
+    Nothing,
+    /// It trusts in the order of answers.
+    AllMarks,
+    /// The key of the answer that is expected next.
+    ExpectedKey,
+    /// The opaque number of the answer that is expected next.
+    ExpectedNumber,
+}
+
 #[cfg(test)]
 thread_local! {
-    /// Whether this thread trusts in the order of answers, to show that the tests find that out.
-    static IS_RULE_ONE_OFF: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static NEGLECT: std::cell::Cell<Neglect> = const { std::cell::Cell::new(Neglect::Nothing) };
 }
 
 #[cfg(test)]
-pub(crate) fn is_rule_one_off() -> bool {
-    IS_RULE_ONE_OFF.get()
+pub(crate) fn neglected() -> Neglect {
+    NEGLECT.get()
 }
 
 #[cfg(test)]
-pub(crate) fn set_rule_one_off(is_off: bool) {
-    IS_RULE_ONE_OFF.set(is_off);
+pub(crate) fn neglect(what: Neglect) {
+    NEGLECT.set(what);
 }
 
-/// Never, but in tests.
-#[cfg(not(test))]
-pub(crate) const fn is_rule_one_off() -> bool {
-    false
-}
+/// Requests of a batch. The lists of a call have one element so often that one is not on the heap.
+type Indices = SmallVec<[usize; 2]>;
 
 /// Executes requests and reports what becomes of each.
 pub(crate) fn execute(fleet: &Fleet, requests: &[Request<'_>], sink: &mut dyn Sink) {
-    let mut call = Call::new(fleet, requests, sink);
-    let mut open: Vec<usize> = (0..requests.len()).collect();
+    let mut states: SmallVec<[RequestState; 4]> =
+        SmallVec::from_elem(RequestState::default(), requests.len());
+    let mut call = Call::new(fleet, requests, &mut states, sink);
+    let mut open: Indices = (0..requests.len()).collect();
     while !open.is_empty() {
         open = run_round(&mut call, &open);
         open.sort_unstable();
@@ -73,21 +91,21 @@ pub(crate) fn execute(fleet: &Fleet, requests: &[Request<'_>], sink: &mut dyn Si
 /// The requests of one server in a round.
 struct Group {
     server: usize,
-    requests: Vec<usize>,
+    requests: Indices,
 }
 
 /// Executes the requests that are open. Returns those for another round.
-fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<usize> {
-    let mut again = Vec::new();
+fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Indices {
+    let mut again = Indices::new();
     let groups = group(call, open);
-    let mut lanes = Vec::with_capacity(groups.len());
+    let mut lanes = Lanes::with_capacity(groups.len());
     for group in groups {
         if is_held(call, &group) {
             continue;
         }
         let local = call.local();
         let pool = &local.sites[group.server].pool;
-        let Some(lease) = pool.take(call.deadline) else {
+        let Some(lease) = pool.take(call.began, call.deadline) else {
             // All connections are in use by others; that says nothing about the server.
             let failure = ServerFailure {
                 server: group.server,
@@ -110,17 +128,18 @@ fn run_round(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<usize> {
 
 /// Sorts requests by server; the order of the servers is the same in each call, so that calls
 /// never wait for each other's connections in a circle.
-fn group(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<Group> {
+fn group(call: &mut Call<'_, '_>, open: &[usize]) -> SmallVec<[Group; 1]> {
     let mut router = Router::new(call);
-    let mut groups: Vec<Group> = Vec::new();
-    let mut places = vec![usize::MAX; call.fleet.servers.len()];
+    let mut groups: SmallVec<[Group; 1]> = SmallVec::new();
+    let mut places: Indices = SmallVec::from_elem(usize::MAX, call.fleet.servers.len());
+    let places = &mut places[..];
     for index in open {
         match router.route(call, *index) {
             Route::Down(failure) => call.finish(*index, Outcome::Unsent(failure)),
             Route::To(server) => {
                 if places[server] == usize::MAX {
                     places[server] = groups.len();
-                    let requests = Vec::new();
+                    let requests = Indices::with_capacity(open.len() / places.len());
                     groups.push(Group { server, requests });
                 }
                 groups[places[server]].requests.push(*index);
@@ -131,14 +150,17 @@ fn group(call: &mut Call<'_, '_>, open: &[usize]) -> Vec<Group> {
     groups
 }
 
+/// A request that needs no answer usually fits into so many bytes.
+const FEW_BYTES: usize = 512;
+
 /// Holds requests that need no answer, if there is room and none of them needs one.
 fn is_held(call: &mut Call<'_, '_>, group: &Group) -> bool {
     let requests = call.requests;
     if !{ group.requests.iter() }.all(|index| call.names.is_silent(&requests[*index])) {
         return false;
     }
-    let mut bytes = Vec::new();
-    let mut refused = Vec::new();
+    let mut bytes = Vec::with_capacity(FEW_BYTES);
+    let mut refused: SmallVec<[Option<String>; 1]> = SmallVec::new();
     for index in &group.requests {
         let written = ask::write_silent(&mut bytes, &requests[*index], &mut call.names);
         refused.push(written.err().map(|refused| refused.to_string()));
@@ -174,30 +196,36 @@ fn begin_open(lane: &mut Lane<'_>, call: &Call<'_, '_>) {
     }
 }
 
+/// The lanes of a round; a single one is not on the heap.
+type Lanes<'p> = SmallVec<[Lane<'p>; 1]>;
+
 /// Runs lanes until each has ended.
-fn run<'p>(mut lanes: Vec<Lane<'p>>, call: &mut Call<'_, '_>, again: &mut Vec<usize>) {
-    let mut ready: Vec<bool> = vec![false; lanes.len()];
+fn run(mut lanes: Lanes<'_>, call: &mut Call<'_, '_>, again: &mut Indices) {
+    let mut ready: SmallVec<[bool; 8]> = SmallVec::from_elem(false, lanes.len());
     // A receive that blocks has the time of a whole batch.
     let mut may_block = lanes.len() == 1;
     let mut is_late = false;
     loop {
-        let mut next = Vec::with_capacity(lanes.len());
-        for (mut lane, is_ready) in lanes.into_iter().zip(mem::take(&mut ready)) {
+        let mut place = 0;
+        for is_ready in mem::take(&mut ready) {
             let wait = match (is_ready, may_block) {
                 (true, _) => Some(Wait::No),
                 (false, true) => Some(Wait::Block),
                 (false, false) => None,
             };
-            match advance(&mut lane, call, wait, is_late) {
+            let lane = &mut lanes[place];
+            match advance(lane, call, wait, is_late) {
                 Ok(LaneStep::Done) => {
                     call.local().sites[lane.server].failures.note_success();
-                    lane.lease.give_back();
+                    lanes.remove(place).lease.give_back(call.began);
                 }
-                Ok(LaneStep::Waiting) => next.push(lane),
-                Err(failed) => fail(lane, failed.conn, &failed.broken, call, again),
+                Ok(LaneStep::Waiting) => place += 1,
+                Err(failed) => {
+                    let lane = lanes.remove(place);
+                    fail(lane, failed.conn, &failed.broken, call, again);
+                }
             }
         }
-        lanes = next;
         if lanes.is_empty() {
             return;
         }
@@ -327,11 +355,11 @@ fn take_opening(lane: &mut Lane<'_>) -> Link {
 }
 
 /// Waits until a lane can continue. Returns which of them can.
-fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> Vec<bool> {
+fn wait_for_lanes(lanes: &[Lane<'_>], call: &Call<'_, '_>) -> SmallVec<[bool; 8]> {
     let mut deadline = call.deadline;
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(lanes.len());
     let mut places = Vec::with_capacity(lanes.len());
-    let mut ready = vec![false; lanes.len()];
+    let mut ready = SmallVec::from_elem(false, lanes.len());
     for (place, lane) in lanes.iter().enumerate() {
         let fd = match &lane.lease.held {
             Link::None => continue,
@@ -362,7 +390,7 @@ fn fail(
     conn: Option<Box<Conn>>,
     broken: &Broken,
     call: &mut Call<'_, '_>,
-    again: &mut Vec<usize>,
+    again: &mut Indices,
 ) {
     let local = call.local();
     let site = &local.sites[lane.server];
@@ -391,8 +419,9 @@ fn fail(
         cause: broken.cause,
     };
     let has_ended = broken.cause.has_ended();
-    let unwritten = lane.requests.split_off(lane.written);
-    let started = lane.passed.drain(..).chain(lane.waiting.drain(..));
+    let requests = mem::take(&mut lane.requests);
+    let unwritten = &requests[lane.written..];
+    let started = lane.passed.iter().chain(lane.waiting.iter());
     let started: Vec<_> = started
         .filter(|waiting| !waiting.kind.is_end() && waiting.kind != ReplyKind::Held)
         .map(|waiting| (waiting.index, waiting.start < sent))
@@ -401,7 +430,7 @@ fn fail(
     drop(lane);
     for (index, is_sent) in started
         .into_iter()
-        .chain(unwritten.into_iter().map(|index| (index, false)))
+        .chain(unwritten.iter().map(|index| (*index, false)))
     {
         if call.may_repeat(index, is_sent, has_ended) {
             again.push(index);

@@ -5,12 +5,13 @@ use crate::cause::ServerFailure;
 use crate::failure::Access;
 use crate::fleet::Remaining;
 use crate::options::OnDown;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Chooses servers for one round of a call. Whether a server may be used is found out once.
 pub(super) struct Router {
     /// For each server, whether it may be used; `None` before that is asked.
-    is_up: Vec<Option<bool>>,
+    is_up: SmallVec<[Option<bool>; 8]>,
     remaining: Option<Arc<Remaining>>,
 }
 
@@ -31,7 +32,7 @@ fn down(call: &Call<'_, '_>, server: usize) -> Route {
 impl Router {
     pub(super) fn new(call: &Call<'_, '_>) -> Self {
         Self {
-            is_up: vec![None; call.fleet.servers.len()],
+            is_up: SmallVec::from_elem(None, call.fleet.servers.len()),
             remaining: None,
         }
     }

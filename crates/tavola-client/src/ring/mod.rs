@@ -182,7 +182,7 @@ impl Ring {
         match &self.distribution {
             Distribution::One => 0,
             Distribution::Modula(hash) => hash.of(key) as usize % self.servers,
-            Distribution::Jump => jump(key, self.servers),
+            Distribution::Jump => jump(fnv_1a(key), self.servers),
             Distribution::Rendezvous(scores) => scores.server_of(key),
             Distribution::PointsBefore(points) => points.server_before(crc32fast::hash(key)),
             Distribution::Points { hash, points } => points.server_of(match hash {
@@ -229,11 +229,15 @@ fn in_continuum(key: &[u8], total: f64) -> u32 {
     (stretched as u64 + 1) as u32
 }
 
-/// Jump consistent hash.
-fn jump(key: &[u8], servers: usize) -> usize {
-    let mut state = key.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+/// FNV-1a of 64 bits.
+fn fnv_1a(key: &[u8]) -> u64 {
+    key.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
-    });
+    })
+}
+
+/// Jump consistent hash of a number.
+fn jump(mut state: u64, servers: usize) -> usize {
     let (mut last, mut next) = (0, 0.0);
     while next < servers as f64 {
         last = next as usize;
@@ -273,7 +277,45 @@ mod tests {
         assert_eq!(ring(&[1e300, 1e-300], Placement::Ketama), None);
     }
 
-    /// The published algorithm, for keys of 64 bits.
+    #[test]
+    fn jump_places_numbers_and_keys_as_published() {
+        for (number, servers, expected) in [
+            (1, 1, 0),
+            (42, 57, 43),
+            (0xDEAD_10CC, 1, 0),
+            (0xDEAD_10CC, 666, 361),
+            (256, 1024, 520),
+            (0, 100_000, 0),
+            (1, 8, 6),
+            (2, 1000, 338),
+            (7, 57, 26),
+            (10, 100_000, 32_509),
+            (10, 1 << 20, 32_509),
+            (100, 1 << 20, 788_940),
+            (1 << 33, 1000, 993),
+            (1 << 63, 57, 27),
+            (u64::MAX, 3, 2),
+            (u64::MAX, 1 << 20, 589_430),
+        ] {
+            assert_eq!(jump(number, servers), expected, "{number} of {servers}");
+        }
+        assert_eq!(fnv_1a(b"a"), 0xAF63_DC4C_8601_EC8C);
+        assert_eq!(fnv_1a(b"foobar"), 0x8594_4171_F739_67E8);
+        let rings =
+            [2, 10, 1000].map(|count| Ring::new(&nodes(&vec![1.0; count]), Placement::Jump));
+        for (key, expected) in [
+            (&b"a"[..], [1, 2, 163]),
+            (b"foobar", [1, 5, 635]),
+            (b"key:3", [1, 9, 172]),
+            (b"\xFF\x80", [0, 7, 681]),
+        ] {
+            let places = rings
+                .each_ref()
+                .map(|ring| ring.as_ref().unwrap().server_of(key));
+            assert_eq!(places, expected, "{key:?}");
+        }
+    }
+
     #[test]
     fn jump_moves_only_keys_to_the_new_server() {
         let rings: Vec<Ring> = (1..12)

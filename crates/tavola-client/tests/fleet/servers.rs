@@ -79,10 +79,16 @@ impl Theirs {
     }
 
     pub fn on(port: u16, arguments: &[&str]) -> Option<Self> {
+        Self::with_sasl(port, arguments, None)
+    }
+
+    /// With the folder of its configuration of SASL.
+    pub fn with_sasl(port: u16, arguments: &[&str], folder: Option<&Path>) -> Option<Self> {
         let number = port.to_string();
         let child = Command::new("memcached")
             .args(["-l", "127.0.0.1", "-U", "0", "-u", "root", "-p", &number])
             .args(arguments)
+            .envs(folder.map(|folder| ("SASL_CONF_PATH", folder)))
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
