@@ -1,4 +1,4 @@
-//! Who the client is to a server.
+//! The user and the password of a client.
 
 /// The user that the client is, with the password.
 #[derive(Clone)]
