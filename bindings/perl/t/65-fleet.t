@@ -340,6 +340,58 @@ END
     }
 };
 
+# The most kilobytes that code has, above what there was before.
+sub peak_kb {
+    my ($code) = @_;
+    my $kb = sub {
+        my ($name) = @_;
+        open my $file, '<', '/proc/self/status' or die $!;
+        return (map { /^$name:\s+(\d+)/ ? $1 : () } <$file>)[0];
+    };
+    open my $reset, '>', '/proc/self/clear_refs' or die $!;
+    print {$reset} 5;
+    close $reset;
+    my $before = $kb->('VmRSS');
+    $code->();
+    return $kb->('VmHWM') - $before;
+}
+
+subtest 'a value that grows too long is an error' => sub {
+    require Compress::Zlib;
+    my ($servers, $short) = ($FLEETS{tables});
+    my $writer = fleet($servers, namespace => 'grown:', compress_threshold => 1,
+        compress_methods => [ sub { ${ $_[1] } = $short }, sub { } ]);
+    my $store = sub { ($short) = @_; is($writer->set('k', 'x' x 1e6), 1, 'stored') };
+    my $most = 1 << 20;
+    my $reader = fleet($servers, namespace => 'grown:', max_expanded => $most);
+    for my $length (0, 1, $most) {
+        $store->(Compress::Zlib::memGzip('a' x $length));
+        is(length $reader->get('k'), $length, 'read');
+    }
+    my $error = qr/max_expanded.* at \S*65-fleet/;
+    $store->(Compress::Zlib::memGzip('a' x ($most + 1)));
+    like(error_of(sub { $reader->get('k') }), $error, 'one byte too long');
+    like(error_of(sub { $reader->get_multi('k') }), $error, 'among many keys');
+    for my $broken (substr(Compress::Zlib::memGzip('a' x $most), 0, -9), 'no gzip', "\x1f\x8b") {
+        $store->($broken);
+        is_deeply([ $reader->get('k') ], [], 'what is broken is missing');
+    }
+    my ($deflate) = Compress::Raw::Zlib::Deflate->new(
+        -WindowBits => Compress::Raw::Zlib::WANT_GZIP(), -AppendOutput => 1);
+    my $bomb = '';
+    $deflate->deflate("\0" x $most, $bomb) for 1 .. 256;
+    $deflate->flush($bomb);
+    $store->($bomb);
+    cmp_ok(peak_kb(sub { like(error_of(sub { $reader->get('k') }), $error, 'a bomb') }), '<',
+        64 << 10, 'which takes little memory');
+    like(error_of(sub { fleet($servers, namespace => 'grown:')->get('k') }), qr/67108864 bytes/,
+        'without max_expanded, too');
+    my $table = Tavola::Memcached->new({ table => 'grown-table', compress_threshold => 1,
+        max_expanded => 10 });
+    is($table->set('k', 'x' x 1000), 1, 'a table');
+    like(error_of(sub { $table->get('k') }), $error, 'has the same bound');
+};
+
 subtest 'a server that fails is no miss' => sub {
     plan skip_all => 'memcached is not installed' if !@sockets;
     my @servers = map { memcached("failing$_") } 1 .. 2;

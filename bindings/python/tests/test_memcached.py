@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+import zlib
 
 import memcached_servers as servers
 import pytest
@@ -236,6 +238,32 @@ def test_serdes_of_the_caller(client, place, prefix):
     with Client(place, key_prefix=prefix, **functions, **PATIENT) as other:
         other.set("k", [1])
         assert other.get("k") == (b"[1]", 3)
+
+
+def test_a_value_that_grows_too_long_is_an_error(client, place, prefix):
+    most = 1 << 20
+    bomb = zlib.compress(bytes(64 << 20))
+    flags = memcached.FLAG_COMPRESSED
+    serde = memcached.PickleSerde(max_decompressed=most)
+    with Client(place, key_prefix=prefix, serde=serde, **PATIENT) as other:
+        for length in (0, 1, most):
+            client.set("k", zlib.compress(bytes(length)), flags=flags)
+            assert other.get("k") == bytes(length)
+        client.set("k", zlib.compress(bytes(most + 1)), flags=flags)
+        with pytest.raises(memcached.MemcacheError, match="max_decompressed"):
+            other.get("k")
+        # What is broken is returned as it is.
+        client.set("k", bomb[:-1][:500], flags=flags)
+        assert other.get("k") == bomb[:500]
+        client.set("k", bomb, flags=flags)
+        tracemalloc.start()
+        with pytest.raises(memcached.MemcacheError, match="max_decompressed"):
+            other.get_many(["k"])
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 * most
+    with Client(place, key_prefix=prefix, serde=memcached.pickle_serde, **PATIENT) as other:
+        assert other.get("k") == bytes(64 << 20)
 
 
 def test_what_is_held_leaves_with_the_next_request(running, prefix):

@@ -173,6 +173,44 @@ class FleetTest < TavolaTest
   end
 
   # A server that is silent or gone: its keys raise, those of the others are there.
+  # Stores bytes with the flag of a compressed value.
+  def store_compressed(bytes)
+    TCPSocket.open('127.0.0.1', @servers[0].port) do |socket|
+      socket.write("set grown 2 0 #{bytes.bytesize}\r\n", bytes, "\r\n")
+      assert_equal "STORED\r\n", socket.gets
+    end
+  end
+
+  # Returns the most memory that the block had, above what there was before.
+  def peak_kb
+    kb = ->(name) { File.read('/proc/self/status')[/#{name}:\s+(\d+) kB/, 1].to_i }
+    File.write('/proc/self/clear_refs', '5')
+    before = kb.call('VmRSS')
+    yield
+    kb.call('VmHWM') - before
+  end
+
+  def test_a_value_that_grows_too_long_is_an_error
+    names = servers(1).map(&:name)
+    most = 1 << 20
+    client = Tavola::Client.new(names, serializer: nil, decompressed_max_bytes: most)
+    [0, 1, most].each do |length|
+      store_compressed(Zlib.deflate('a' * length))
+      assert_equal 'a' * length, client.get('grown')
+    end
+    store_compressed(Zlib.deflate('a' * (most + 1)))
+    error = assert_raises(Tavola::UnmarshalError) { client.get('grown') }
+    assert_match(/decompressed_max_bytes/, error.message)
+    store_compressed(Zlib.deflate('a' * most)[0...-1])
+    assert_raises(Tavola::UnmarshalError) { client.get('grown') }
+    deflate = Zlib::Deflate.new
+    bomb = Array.new(256) { deflate.deflate("\0" * most) }.join + deflate.finish
+    store_compressed(bomb)
+    used_kb = peak_kb { assert_raises(Tavola::UnmarshalError) { client.get('grown') } }
+    assert_operator used_kb, :<, 64 << 10
+    assert_raises(Tavola::UnmarshalError) { Tavola::Client.new(names).get('grown') }
+  end
+
   def test_failures_are_no_misses
     all = servers(3)
     client = Tavola::Client.new(all.map(&:name), socket_timeout: 0.3, down_retry_delay: 0.2)

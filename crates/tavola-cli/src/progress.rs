@@ -14,6 +14,8 @@ const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} l
 const BYTES_OPEN: &str = "{spinner} {bytes}, {bytes_per_sec}";
 const REBUILT: &str = "{msg} {bar:40} {bytes} of at most {total_bytes}, {bytes_per_sec}";
 const ENTRIES: &str = "{bar:40} {human_pos} of {human_len} keys, {per_sec}, {eta} left";
+const LISTED: &str = "{spinner} {human_pos} keys, {per_sec}";
+const TIMED: &str = "{bar:40} {msg}";
 
 /// A rebuild that takes less is not shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -29,6 +31,17 @@ pub fn over_bytes(total: Option<u64>) -> ProgressBar {
 /// A bar over keys written out.
 pub fn over_keys(total: u64) -> ProgressBar {
     bar(ProgressBar::new(total), ENTRIES)
+}
+
+/// A count of keys whose total nobody knows.
+pub fn of_keys() -> ProgressBar {
+    bar(ProgressBar::new_spinner(), LISTED)
+}
+
+/// A bar over the milliseconds of work that lasts so long; a message says what is done.
+pub fn over_time(total: Duration) -> ProgressBar {
+    let total_ms = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
+    bar(ProgressBar::new(total_ms), TIMED)
 }
 
 /// Shows how far durable tables are rebuilt by this process, on a terminal, if that takes a while.
@@ -69,7 +82,7 @@ pub struct Lasting {
 }
 
 impl Lasting {
-    /// `done` says what is done with entries: `loaded`, `written`.
+    /// `done` says what is done with entries: `loaded`, `listed`, `written`.
     pub fn new(done: &'static str) -> Lasting {
         Lasting {
             done,
@@ -110,7 +123,7 @@ mod tests {
 
     #[test]
     fn every_template_is_well_formed() {
-        for template in [BYTES, BYTES_OPEN, ENTRIES, REBUILT] {
+        for template in [BYTES, BYTES_OPEN, ENTRIES, LISTED, TIMED, REBUILT] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

@@ -549,6 +549,9 @@ typedef void (*tavola_mc_server_fn)(void *user,
 // Takes a figure of a server: its name and its value, which are lent until it returns.
 typedef void (*tavola_mc_stat_fn)(void *user, size_t server, const char *name, const char *value);
 
+// Takes a key of a server, which is lent until it returns.
+typedef void (*tavola_mc_key_fn)(void *user, size_t server, const void *key, size_t key_len);
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1154,6 +1157,28 @@ tavola_mc_status tavola_mc_stats(const struct tavola_mc_client *client,
                                  const char *topic,
                                  tavola_mc_stat_fn each,
                                  void *user);
+
+// Lists the keys of all servers, one server after the other, wherever the keys belong by the
+// placement. `each` gets each key of the name space, without the name space. A key that is stored
+// or removed meanwhile may come or not. The keys come while they are received: a server may close
+// the connection of a client that is slow to take them.
+//
+// # Examples
+// ```c
+// static void print(void *user, size_t server, const void *key, size_t key_len) {
+//   (void)user;
+//   printf("%zu %.*s\n", server, (int)key_len, (const char *)key);
+// }
+//
+// tavola_mc_keys(client, print, NULL);
+// ```
+//
+// # Errors
+// Those of the first server that failed; `each` gets the keys of the others. A server that cannot
+// list its keys refuses: it is too old, or the connection speaks the binary protocol.
+tavola_mc_status tavola_mc_keys(const struct tavola_mc_client *client,
+                                tavola_mc_key_fn each,
+                                void *user);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -246,6 +246,20 @@ class client {
     detail::check(status);
     return std::move(all.items);
   }
+  // Returns the keys of all servers, without the name space.
+  std::vector<std::string> keys() const {
+    detail::list<std::string> all;
+    const auto status = tavola_mc_keys(
+        get(),
+        [](void* user, std::size_t, const void* key, std::size_t length) {
+          auto* to = static_cast<detail::list<std::string>*>(user);
+          to->failed.run([&] { to->items.emplace_back(static_cast<const char*>(key), length); });
+        },
+        &all);
+    all.failed.rethrow();
+    detail::check(status);
+    return std::move(all.items);
+  }
 
   std::vector<std::string> servers() const {
     std::vector<std::string> names;

@@ -29,6 +29,16 @@ pub type tavola_mc_stat_fn = Option<
     ),
 >;
 
+/// Takes a key of a server, which is lent until it returns.
+pub type tavola_mc_key_fn = Option<
+    unsafe extern "C-unwind" fn(
+        user: *mut c_void,
+        server: usize,
+        key: *const c_void,
+        key_len: usize,
+    ),
+>;
+
 /// Hands what each server answered to a callback. Fails as the first server did that failed.
 fn report(
     client: &tavola_mc_client,
@@ -159,6 +169,48 @@ pub unsafe extern "C" fn tavola_mc_stats(
                 (Ok(_), None) => {}
                 (Err(error), _) if first.is_ok() => first = Err(error.into()),
                 (Err(_), _) => {}
+            }
+        }
+        first
+    })
+}
+
+/// Lists the keys of all servers, one server after the other, wherever the keys belong by the
+/// placement. `each` gets each key of the name space, without the name space. A key that is stored
+/// or removed meanwhile may come or not. The keys come while they are received: a server may close
+/// the connection of a client that is slow to take them.
+///
+/// # Examples
+/// ```c
+/// static void print(void *user, size_t server, const void *key, size_t key_len) {
+///   (void)user;
+///   printf("%zu %.*s\n", server, (int)key_len, (const char *)key);
+/// }
+///
+/// tavola_mc_keys(client, print, NULL);
+/// ```
+///
+/// # Errors
+/// Those of the first server that failed; `each` gets the keys of the others. A server that cannot
+/// list its keys refuses: it is too old, or the connection speaks the binary protocol.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_mc_keys(
+    client: *const tavola_mc_client,
+    each: tavola_mc_key_fn,
+    user: *mut c_void,
+) -> tavola_mc_status {
+    entry(|| {
+        let client = &given!(handle client).client;
+        let mut first = OK;
+        for server in 0..client.servers().len() {
+            let listed = client.keys(server, &mut |key| {
+                if let Some(each) = each {
+                    // SAFETY: the caller's function, called as its type says.
+                    unsafe { each(user, server, key.as_ptr().cast(), key.len()) };
+                }
+            });
+            if let (Err(error), Ok(_)) = (listed, &first) {
+                first = Err(error.into());
             }
         }
         first

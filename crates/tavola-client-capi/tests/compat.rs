@@ -10,8 +10,11 @@ use support::servers::Fleet;
 use support::{COMPILERS, Compile, Installed, Language, Program, directory, here, read, succeed};
 
 /// The programs, and the package of each.
-const PROGRAMS: [(&str, &str); 2] = [
+const PROGRAMS: [(&str, &str); 5] = [
+    ("loop_libmemcached.c", "tavola_libmemcached"),
+    ("loop_fast.c", "tavola_memcached_client"),
     ("libmemcached.c", "tavola_libmemcached"),
+    ("behaviours.c", "tavola_libmemcached"),
     ("fast.c", "tavola_memcached_client"),
 ];
 

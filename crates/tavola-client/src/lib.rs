@@ -85,6 +85,7 @@ struct Guide;
 pub use batch::{Batch, CountOptions, GetOptions, Initial, Outcome, Reply, Sink, StoreOptions};
 pub use cause::{FailureCause, ServerFailure};
 pub use client::{CasOutcome, Client, Stat, Value};
+pub use conn::SocketOptions;
 #[cfg(feature = "tls")]
 pub use conn::{Tls, TlsError};
 pub use error::{BuildError, Error};

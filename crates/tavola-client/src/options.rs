@@ -1,6 +1,9 @@
 //! How a client is made.
 
+mod login;
+
 use crate::client::Client;
+use crate::conn::SocketOptions;
 #[cfg(feature = "tls")]
 use crate::conn::Tls;
 use crate::error::BuildError;
@@ -8,6 +11,7 @@ use crate::error::BuildError;
 use crate::near::{Near, NearOption};
 use crate::ring::{Placement, Ring};
 use crate::server::{Server, ServerError};
+pub(crate) use login::Login;
 use std::time::Duration;
 
 /// The protocol that servers are spoken to in.
@@ -87,34 +91,11 @@ pub(crate) struct Settings {
     pub(crate) has_multi_key_gets: bool,
     pub(crate) most_connections: usize,
     pub(crate) max_value: usize,
+    pub(crate) socket: SocketOptions,
     #[cfg(feature = "table")]
     pub(crate) near: Option<Near>,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<Tls>,
-}
-
-/// The user that the client is, with the password.
-#[derive(Clone)]
-pub(crate) enum Login {
-    /// By `-Y` of memcached.
-    Text { user: Vec<u8>, password: Vec<u8> },
-    /// By SASL's PLAIN.
-    Sasl { user: Vec<u8>, password: Vec<u8> },
-}
-
-impl Login {
-    pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
-        match self {
-            Self::Text { user, password } | Self::Sasl { user, password } => (user, password),
-        }
-    }
-}
-
-impl std::fmt::Debug for Login {
-    /// Without the password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Login").field(&self.parts().0).finish()
-    }
 }
 
 impl Default for Builder {
@@ -140,6 +121,7 @@ impl Default for Builder {
                 has_multi_key_gets: false,
                 most_connections: 64,
                 max_value: 128 << 20,
+                socket: SocketOptions::default(),
                 #[cfg(feature = "table")]
                 near: None,
                 #[cfg(feature = "tls")]
@@ -335,6 +317,14 @@ impl Builder {
     #[must_use]
     pub fn max_value(mut self, bytes: usize) -> Self {
         self.settings.max_value = bytes;
+        self
+    }
+
+    /// Chooses the sizes of sockets' buffers, and when an idle connection is probed: the system's
+    /// own unless given.
+    #[must_use]
+    pub fn socket_options(mut self, options: SocketOptions) -> Self {
+        self.settings.socket = options;
         self
     }
 

@@ -16,7 +16,7 @@ my %KNOWN = map { $_ => 1 } qw(
     servers namespace hash_namespace nowait connect_timeout io_timeout select_timeout
     close_on_error compress_threshold compress_ratio compress_methods max_failures
     failure_timeout ketama_points serialize_methods utf8 max_size check_args
-    table capacity table_options near near_ttl
+    table capacity table_options near near_ttl max_expanded
 );
 
 # Methods that a fleet has as well as a table.

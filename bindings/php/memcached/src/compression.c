@@ -112,7 +112,14 @@ zend_string *mc_decompress(zend_string *bytes, uint32_t flags)
 		for (size_t i = 0; i < LENGTH_BYTES; i++) {
 			len |= (size_t)(unsigned char)ZSTR_VAL(bytes)[i] << (8 * i);
 		}
-		made = flags & FLAG_FASTLZ ? from_fastlz(bytes, len) : from_zlib(bytes, len);
+		zend_long most = mc_ini_bytes(MC_MOST_DECOMPRESSED, MC_MOST_DECOMPRESSED_BYTES);
+		if (len > (size_t)MAX(most, 0)) {
+			php_error_docref(NULL, E_WARNING, "the value has %zu bytes when it is decompressed, more "
+				"than %s; raise that setting if those who write it are trusted",
+				len, MC_MOST_DECOMPRESSED);
+		} else {
+			made = flags & FLAG_FASTLZ ? from_fastlz(bytes, len) : from_zlib(bytes, len);
+		}
 	}
 	zend_string_release(bytes);
 	return made;

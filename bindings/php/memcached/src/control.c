@@ -204,20 +204,75 @@ ZEND_METHOD(Tavola_Memcached, checkKey)
 	RETURN_BOOL(is_key && mc_done(self, RES_SUCCESS));
 }
 
+/* Keys of servers, one behind the other, each behind its length. */
+typedef struct {
+	char *bytes;
+	size_t len;
+	size_t room;
+	bool is_full;
+} keys;
+
+static void keep_key(void *user, size_t server, const void *key, size_t key_len)
+{
+	keys *kept = user;
+	(void)server;
+	size_t end = kept->len + sizeof(key_len) + key_len;
+	if (end > kept->room) {
+		size_t room = MAX(2 * kept->room, end + 4096);
+		char *larger = kept->is_full ? NULL : realloc(kept->bytes, room);
+		if (larger == NULL) {
+			kept->is_full = true;
+			return;
+		}
+		kept->bytes = larger;
+		kept->room = room;
+	}
+	memcpy(kept->bytes + kept->len, &key_len, sizeof(key_len));
+	memcpy(kept->bytes + kept->len + sizeof(key_len), key, key_len);
+	kept->len = end;
+}
+
+static void add_keys(zval *list, const keys *kept)
+{
+	array_init(list);
+	for (size_t at = 0; at < kept->len;) {
+		size_t key_len;
+		memcpy(&key_len, kept->bytes + at, sizeof(key_len));
+		add_next_index_stringl(list, kept->bytes + at + sizeof(key_len), key_len);
+		at += sizeof(key_len) + key_len;
+	}
+}
+
+ZEND_METHOD(Tavola_Memcached, getAllKeys)
+{
+	mc_use use;
+	keys kept = {0};
+	ZEND_PARSE_PARAMETERS_NONE();
+	MC_SELF;
+	if (!mc_client(self, NULL, &use)) {
+		RETURN_FALSE;
+	}
+	tavola_mc_status status = tavola_mc_keys(use.client, keep_key, &kept);
+	answers none = {.count = kept.len > 0, .is_full = kept.is_full};
+	RETVAL_FALSE;
+	zend_try {
+		if (ended(self, &none, status)) {
+			add_keys(return_value, &kept);
+		}
+	} zend_catch {
+		/* PHP has no memory for them. */
+		free(kept.bytes);
+		zend_bailout();
+	} zend_end_try();
+	free(kept.bytes);
+}
+
 /* {{{ What there is not */
 
 static bool not_supported(mc_object *self, const char *why)
 {
 	php_error_docref(NULL, E_WARNING, "%s", why);
 	return mc_done(self, RES_NOT_SUPPORTED);
-}
-
-ZEND_METHOD(Tavola_Memcached, getAllKeys)
-{
-	ZEND_PARSE_PARAMETERS_NONE();
-	MC_SELF;
-	RETURN_BOOL(not_supported(self,
-		"the old command for this lists a part of the keys; \"tavola mc dump\" lists all"));
 }
 
 ZEND_METHOD(Tavola_Memcached, setBucket)

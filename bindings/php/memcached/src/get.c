@@ -230,14 +230,20 @@ static void done_of_many(void *user, size_t index, const tavola_mc_result *resul
 	item->flags = result->flags;
 	item->cas = result->cas;
 	item->status = result->status;
-	item->result = mc_result_of(
-		items->self->fleet, result->status, result->cause, result->why);
-	if (result->status < 0 && items->why == NULL) {
+	tavola_mc_status status = result->status;
+	const char *why = result->why;
+	if (UNEXPECTED(item->room.refused)) {
+		/* The library knows that the key is there; its value is lost. */
+		status = TAVOLA_MC_ERR_STOPPED;
+		why = "the value does not fit in PHP's memory; raise memory_limit";
+	}
+	item->result = mc_result_of(items->self->fleet, status, result->cause, why);
+	if (status < 0 && items->why == NULL) {
 		/* Without PHP's memory, which may run out. */
-		items->why = strdup(result->why);
+		items->why = strdup(why);
 		items->failed_key = item->key;
 		items->error = item->result;
-		items->error_status = result->status;
+		items->error_status = status;
 		items->error_cause = result->cause;
 	}
 }

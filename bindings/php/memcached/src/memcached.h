@@ -262,11 +262,17 @@ void *mc_take(mc_room *room, size_t len);
 void mc_report_refused(const mc_room *room);
 
 zend_long mc_ini_number(const char *name, zend_long otherwise);
+/* A size, perhaps with K, M or G behind it. */
+zend_long mc_ini_bytes(const char *name, zend_long otherwise);
 const char *mc_ini_text(const char *name);
 
 /* }}} */
 
 /* {{{ compression.c */
+
+/* The setting that bounds a decompressed value, and its default. */
+#define MC_MOST_DECOMPRESSED "tavola_memcached.max_decompressed"
+#define MC_MOST_DECOMPRESSED_BYTES (64 << 20)
 
 /* Compresses bytes if that is worth it, and adds to the flags. Takes over the bytes. */
 zend_string *mc_compress(mc_object *self, zend_string *bytes, uint32_t *flags);

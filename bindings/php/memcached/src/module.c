@@ -37,6 +37,12 @@ PHP_INI_BEGIN()
 	PHP_INI_ENTRY("memcached.default_connect_timeout", "0", PHP_INI_ALL, NULL)
 PHP_INI_END()
 
+/* Settings of our own. */
+static const zend_ini_entry_def own_settings[] = {
+	PHP_INI_ENTRY(MC_MOST_DECOMPRESSED, "64M", PHP_INI_ALL, NULL)
+	{0}
+};
+
 static bool has_settings;
 
 /* {{{ Objects */
@@ -199,6 +205,7 @@ static PHP_MINIT_FUNCTION(tavola_memcached)
 	if (has_settings) {
 		REGISTER_INI_ENTRIES();
 	}
+	zend_register_ini_entries(own_settings, module_number);
 	mc_class = register_class_Tavola_Memcached();
 	mc_class->create_object = new_object;
 	memcpy(&handlers, &std_object_handlers, sizeof(handlers));
@@ -219,9 +226,8 @@ static PHP_MINIT_FUNCTION(tavola_memcached)
 static PHP_MSHUTDOWN_FUNCTION(tavola_memcached)
 {
 	(void)type;
-	if (has_settings) {
-		UNREGISTER_INI_ENTRIES();
-	}
+	/* Those of both lists. */
+	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
 
@@ -241,9 +247,7 @@ static PHP_MINFO_FUNCTION(tavola_memcached)
 	php_info_print_table_row(2, "Tavola\\Memcached", "enabled");
 	php_info_print_table_row(2, "Version of the library", tavola_mc_version());
 	php_info_print_table_end();
-	if (has_settings) {
-		DISPLAY_INI_ENTRIES();
-	}
+	DISPLAY_INI_ENTRIES();
 }
 
 static const zend_module_dep dependencies[] = {

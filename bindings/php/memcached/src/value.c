@@ -14,6 +14,20 @@ zend_long mc_ini_number(const char *name, zend_long otherwise)
 	return text && ZSTR_LEN(text) ? ZEND_STRTOL(ZSTR_VAL(text), NULL, 10) : otherwise;
 }
 
+zend_long mc_ini_bytes(const char *name, zend_long otherwise)
+{
+	zend_string *key = zend_string_init_interned(name, strlen(name), true);
+	zend_string *text = zend_ini_get_value(key);
+	if (text == NULL || ZSTR_LEN(text) == 0) {
+		return otherwise;
+	}
+#if PHP_VERSION_ID >= 80200
+	return zend_ini_parse_quantity_warn(text, key);
+#else
+	return zend_atol(ZSTR_VAL(text), ZSTR_LEN(text));
+#endif
+}
+
 const char *mc_ini_text(const char *name)
 {
 	const char *text = zend_ini_string_ex(name, strlen(name), false, NULL);

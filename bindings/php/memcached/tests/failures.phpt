@@ -19,6 +19,24 @@ same(100, count($m->getMulti($keys)));
 same(100, array_sum(array_map(fn($s) => client([$s])->getStats()["127.0.0.1:$s->port"]['curr_items'],
     $servers)));
 
+/* All keys, and those of a prefix. */
+$listed = $m->getAllKeys();
+sort($listed);
+$sorted = $keys;
+sort($sorted);
+same($sorted, $listed);
+same(0, $m->getResultCode());
+$prefixed = client($servers, [Memcached::OPT_PREFIX_KEY => 'app:']);
+same([], $prefixed->getAllKeys());
+same(true, $prefixed->setMulti(['a' => 1, 'b' => 2]));
+$listed = $prefixed->getAllKeys();
+sort($listed);
+same(['a', 'b'], $listed);
+same(true, $prefixed->deleteMulti($listed)['a']);
+$binary = client($servers, [Memcached::OPT_BINARY_PROTOCOL => true]);
+same(false, $binary->getAllKeys());
+same(true, str_contains($binary->getLastErrorMessage(), 'binary'), $binary->getLastErrorMessage());
+
 /* A server that is stopped: its keys fail, those of the others are there. */
 $silent = client([$servers[1]], [Memcached::OPT_POLL_TIMEOUT => 200]);
 same(true, $silent->set('k', 1));
@@ -54,7 +72,12 @@ same(true, in_array($m->getResultCode(), [0, Memcached::RES_NOTFOUND], true), 'i
 $servers[2]->stop();
 $m->getMulti($keys);
 same(Memcached::RES_SOME_ERRORS, $m->getResultCode());
+$listed = $m->getAllKeys();
+same(Memcached::RES_SOME_ERRORS, $m->getResultCode());
+same(true, count($listed) > 10 && count($listed) < 100);
 $dead = client([$servers[2]]);
+same(false, $dead->getAllKeys());
+same(Memcached::RES_CONNECTION_FAILURE, $dead->getResultCode());
 same(false, $dead->get('a'));
 same(Memcached::RES_CONNECTION_FAILURE, $dead->getResultCode());
 same(false, $dead->getMulti(['a', 'b']));

@@ -71,6 +71,33 @@ foreach ([[80, "\xd0\7\0\0" . "\x07ab"], [80, 'ab'], [80, "\4\0\0\0\xffabc"], [4
     same('PAYLOAD FAILURE', $m->getResultMessage());
 }
 
+/* Nor are values that would grow too long, by either compression. */
+$most = 1 << 20;
+ini_set('tavola_memcached.max_decompressed', '1M');
+ini_set('memory_limit', '512M');
+foreach ([Memcached::COMPRESSION_FASTLZ, Memcached::COMPRESSION_ZLIB] as $type) {
+    $m->setOption(Memcached::OPT_COMPRESSION_TYPE, $type);
+    $m->set('grown', str_repeat('a', $most));
+    same($most, strlen($m->get('grown')));
+    $m->set('grown', str_repeat('a', $most + 1));
+    same(true, @$m->get('grown') === false);
+    same(Memcached::RES_PAYLOAD_FAILURE, $m->getResultCode());
+    $warnings = [];
+    set_error_handler(function ($level, $text) use (&$warnings) { $warnings[] = $text; return true; });
+    same([], $m->getMulti(['grown']) ?: []);
+    restore_error_handler();
+    same(true, str_contains($warnings[0], 'tavola_memcached.max_decompressed'), $warnings[0]);
+    $m->set('grown', str_repeat('a', 40 << 20));
+    $limit = ini_set('memory_limit', (string) (memory_get_usage(true) + (16 << 20)));
+    same(true, @$m->get('grown') === false);
+    ini_set('memory_limit', $limit);
+    ini_set('tavola_memcached.max_decompressed', '64M');
+    same(40 << 20, strlen($m->get('grown')));
+    ini_set('tavola_memcached.max_decompressed', '1M');
+}
+same('64M', ini_get_all('tavola_memcached')['tavola_memcached.max_decompressed']['global_value']);
+ini_restore('tavola_memcached.max_decompressed');
+
 /* Nothing runs code if the program does not want it. */
 $m->set('object', new ArrayObject([1]));
 $m->setOption(Memcached::OPT_SERIALIZER, Memcached::SERIALIZER_NONE);

@@ -1,8 +1,9 @@
 """Arguments and answers of the client of memcached, in Python's forms."""
 
 import os
+import zlib
 
-from ._errors import OptionError
+from ._errors import MemcacheError, OptionError
 
 
 def _server(given):
@@ -27,6 +28,33 @@ def servers(given):
 
 def refuse(name, why):
     raise OptionError(f"the option {name} is invalid: {why}")
+
+
+class FunctionsSerde:
+    """The two functions that older programs give instead of an object."""
+
+    def __init__(self, serializer, deserializer):
+        self._serializer, self._deserializer = serializer, deserializer
+
+    def serialize(self, key, value):
+        return (value, 0) if self._serializer is None else self._serializer(key, value)
+
+    def deserialize(self, key, value, flags):
+        return value if self._deserializer is None else self._deserializer(key, value, flags)
+
+
+def decompress(key, value, most):
+    """Return the bytes that zlib has compressed; a short value can be made that fills all memory."""
+    stream = zlib.decompressobj()
+    whole = stream.decompress(value, most + 1)
+    if len(whole) > most:
+        raise MemcacheError(
+            f"the value of {key!r} is longer than {most} bytes when it is decompressed; give the "
+            "serde a larger max_decompressed if those who write it are trusted"
+        )
+    if not stream.eof:
+        raise zlib.error("the end is missing")
+    return whole
 
 
 _TRUTH = {b"0": False, b"1": True, b"no": False, b"yes": True}.__getitem__

@@ -33,7 +33,7 @@ from ._errors import (
     MemcacheUnknownError,
     MemcacheUnsentError,
 )
-from ._memcached import refuse, servers, stat
+from ._memcached import FunctionsSerde, decompress, refuse, servers, stat
 
 try:
     from ._tavola import MemcachedClient
@@ -57,7 +57,8 @@ class PickleSerde:
     servers whose writers you trust.
 
     Values that are compressed are read as well. With ``min_compress_len``, those of at least so many
-    bytes are compressed with zlib, if that makes them shorter.
+    bytes are compressed with zlib, if that makes them shorter. One of more than ``max_decompressed``
+    bytes when it is decompressed, 64 MiB unless given, raises :class:`MemcacheError`.
 
     >>> from tavola.memcached import Client, PickleSerde
     >>> client = Client("tavola:doc", serde=PickleSerde(min_compress_len=400))
@@ -67,9 +68,15 @@ class PickleSerde:
     {1, 2}
     """
 
-    def __init__(self, pickle_version=pickle.HIGHEST_PROTOCOL, min_compress_len=None):
+    def __init__(
+        self,
+        pickle_version=pickle.HIGHEST_PROTOCOL,
+        min_compress_len=None,
+        max_decompressed=64 << 20,
+    ):
         self._protocol = pickle_version
         self._least = min_compress_len
+        self._most = max_decompressed
 
     def serialize(self, key, value):
         """Return the bytes of a value and their flags.
@@ -104,13 +111,15 @@ class PickleSerde:
             return value
         try:
             if flags & FLAG_COMPRESSED:
-                value = zlib.decompress(value)
+                value = decompress(key, value, self._most)
             if flags & FLAG_TEXT:
                 return value.decode()
             if flags & (FLAG_INTEGER | FLAG_LONG):
                 return int(value)
             if flags & FLAG_PICKLE:
                 return pickle.loads(value)
+        except MemcacheError:
+            raise
         except Exception:
             # A read never fails because of what another program has stored.
             return value
@@ -121,19 +130,6 @@ class PickleSerde:
 pickle_serde = PickleSerde()
 #: As pymemcache's ``compressed_serde``: values from 400 bytes on are compressed.
 compressed_serde = PickleSerde(min_compress_len=400)
-
-
-class _FunctionsSerde:
-    """The two functions that older programs give instead of an object."""
-
-    def __init__(self, serializer, deserializer):
-        self._serializer, self._deserializer = serializer, deserializer
-
-    def serialize(self, key, value):
-        return (value, 0) if self._serializer is None else self._serializer(key, value)
-
-    def deserialize(self, key, value, flags):
-        return value if self._deserializer is None else self._deserializer(key, value, flags)
 
 
 #: Clients that hold requests, to be sent when the interpreter ends.
@@ -258,7 +254,7 @@ class Client(MemcachedClient):
         if socket_keepalive is not None:
             refuse("socket_keepalive", "a server that is silent is found by timeout; leave it out")
         if serializer is not None or deserializer is not None:
-            serde = serde or _FunctionsSerde(serializer, deserializer)
+            serde = serde or FunctionsSerde(serializer, deserializer)
         texts = servers(server)
         weights = [None] * len(texts) if weights is None else list(weights)
         if len(weights) != len(texts):

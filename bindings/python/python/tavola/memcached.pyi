@@ -34,7 +34,10 @@ class _Serde(Protocol):
 
 class PickleSerde:
     def __init__(
-        self, pickle_version: int = ..., min_compress_len: int | None = None
+        self,
+        pickle_version: int = ...,
+        min_compress_len: int | None = None,
+        max_decompressed: int = ...,
     ) -> None: ...
     def serialize(self, key: _Key, value: Any) -> tuple[bytes, int]: ...
     def deserialize(self, key: _Key, value: bytes, flags: int) -> Any: ...

@@ -3,6 +3,7 @@
 require 'digest'
 require 'zlib'
 require 'tavola/client'
+require 'tavola/fleet/inflate'
 require 'tavola/servers'
 
 module Tavola
@@ -72,6 +73,8 @@ module Tavola
     # @param expires_in [Numeric, nil] the time of keys that get no other, in seconds
     # @param compress [Boolean] values of `compression_min_size` bytes or more are compressed
     # @param compressor [#compress, #decompress, nil] nil: zlib
+    # @param decompressed_max_bytes [Integer] zlib makes no longer value; one that would be longer
+    #   raises {UnmarshalError}
     # @param serializer [#dump, nil] nil: only strings and numbers, and nothing is loaded
     # @param socket_timeout [Numeric] bounds a call, in seconds
     # @param down_retry_delay [Numeric] bounds the time between attempts to reach a lost server
@@ -86,10 +89,10 @@ module Tavola
     #   Tavola::Client.new(['tavola:one'], socket_timeout: 0.5, compress: false).get('a') # => nil
     def initialize(servers, namespace: nil, expires_in: nil, cache_nils: false, compress: true,
                    compression_min_size: 4096, compressor: nil, serializer: Marshal,
-                   value_max_bytes: 1024 * 1024, digest_class: Digest::MD5, socket_timeout: 1,
-                   connect_timeout: nil, socket_max_failures: 2, down_retry_delay: 30,
-                   failover: false, placement: :dalli, protocol: :auto, near: nil, near_ttl: nil,
-                   **options)
+                   value_max_bytes: 1024 * 1024, decompressed_max_bytes: 64 * 1024 * 1024,
+                   digest_class: Digest::MD5, socket_timeout: 1, connect_timeout: nil,
+                   socket_max_failures: 2, down_retry_delay: 30, failover: false,
+                   placement: :dalli, protocol: :auto, near: nil, near_ttl: nil, **options)
       @list = servers.map { |server| server_text(server.to_s) }.join(',')
       @namespace = namespace
       @expires_in = expires_in
@@ -99,6 +102,7 @@ module Tavola
       @compressor = compressor
       @serializer = serializer
       @value_max_bytes = value_max_bytes
+      @decompressed_max_bytes = decompressed_max_bytes
       @digest_class = digest_class
       @options = { placement: one_of(PLACEMENTS, placement), protocol: one_of(PROTOCOLS, protocol),
                    io_timeout_ms: ms(socket_timeout), max_failures: socket_max_failures,
@@ -450,7 +454,7 @@ module Tavola
     end
 
     def inflate(bytes)
-      @compressor ? @compressor.decompress(bytes) : Zlib::Inflate.inflate(bytes)
+      @compressor ? @compressor.decompress(bytes) : Inflate.bounded(bytes, @decompressed_max_bytes)
     rescue StandardError => error
       raise UnmarshalError, "the value cannot be decompressed: #{error.message}"
     end

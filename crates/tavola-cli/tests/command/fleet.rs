@@ -1,5 +1,8 @@
 //! `tavola mc`: a client of servers at free ports.
 
+mod placing;
+mod progress;
+
 use std::fs;
 
 use rustix::process::Signal;

@@ -49,7 +49,7 @@ pub fn watch(near: OwnedFd) -> JoinHandle<String> {
 }
 
 /// Runs the command at a terminal; gives its exit code and all that was seen.
-fn run(shell: &Shell, args: &[&str]) -> (i32, String) {
+pub fn run(shell: &Shell, args: &[&str]) -> (i32, String) {
     let (near, far) = terminal();
     let mut command = shell.command(args);
     command

@@ -144,7 +144,8 @@ static void without_answers(tavola_mc_client *client) {
 }
 
 struct seen {
-  size_t answers, figures;
+  size_t answers, figures, keys;
+  tavola_mc_client *client;
 };
 
 static void see_answer(void *user, size_t server, const char *name, int32_t status,
@@ -162,8 +163,54 @@ static void see_figure(void *user, size_t server, const char *name, const char *
   seen->figures += 1;
 }
 
+static void see_key(void *user, size_t server, const void *key, size_t key_len) {
+  struct seen *seen = user;
+  size_t place = 9;
+  if (key_len != 4 || memcmp(key, "\x01 \xff", 3) != 0) return;
+  CHECK_IS(OK, tavola_mc_server_of(seen->client, key, key_len, &place));
+  CHECK(place == server);
+  seen->keys += 1;
+}
+
+static void count_key(void *user, size_t server, const void *key, size_t key_len) {
+  struct seen *seen = user;
+  CHECK(key != NULL && key_len > 0 && server > 0);
+  seen->keys += 1;
+}
+
+// Keys have any bytes, and those of another name space are not listed.
+static void keys_of_servers(tavola_mc_client *client) {
+  tavola_mc_options options = TAVOLA_MC_INIT(tavola_mc_options);
+  tavola_mc_client *spaced = NULL;
+  struct seen seen = {0, 0, 0, client};
+  options.name_space = "space:";
+  options.name_space_len = 6;
+  CHECK_IS(OK, tavola_mc_open(servers(), &options, &spaced));
+  for (int i = 0; i < 30; i++) {
+    char key[] = {1, ' ', (char)0xff, (char)(i % 20)};
+    CHECK_IS(STORED, tavola_mc_set(i < 20 ? client : spaced, key, 4, S("1"), NULL));
+  }
+  CHECK_IS(OK, tavola_mc_keys(client, see_key, &seen));
+  CHECK(seen.keys == 20);
+  seen.keys = 0;
+  seen.client = spaced;
+  CHECK_IS(OK, tavola_mc_keys(spaced, see_key, &seen));
+  CHECK(seen.keys == 10);
+  CHECK_IS(OK, tavola_mc_keys(spaced, NULL, NULL));
+  tavola_mc_close(spaced);
+  // A server that is down is an error, and the keys of the others are listed.
+  char list[300];
+  snprintf(list, sizeof list, "127.0.0.1:1,%s", servers());
+  CHECK_IS(OK, tavola_mc_open(list, NULL, &spaced));
+  seen.keys = 0;
+  CHECK_IS(ERR_UNSENT, tavola_mc_keys(spaced, count_key, &seen));
+  CHECK(seen.keys >= 30);
+  CHECK_IS(ERR_NULL, tavola_mc_keys(NULL, see_key, &seen));
+  tavola_mc_close(spaced);
+}
+
 static void about_servers(tavola_mc_client *client) {
-  struct seen seen = {0, 0};
+  struct seen seen = {0, 0, 0, NULL};
   bool used[2] = {false, false};
   CHECK(tavola_mc_server_count(client) == 2);
   CHECK(tavola_mc_server_name(client, 2) == NULL);
@@ -193,6 +240,7 @@ int main(void) {
   unique_numbers(client);
   counters(client);
   without_answers(client);
+  keys_of_servers(client);
   about_servers(client);
   tavola_mc_close(client);
   return 0;

@@ -262,10 +262,7 @@ static void buffers_and_behaviours(memcached_st *memc) {
   OK(memcached_flush_buffers(memc));
   OK(memcached_exist(other, "held", 4));
   OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_BUFFER_REQUESTS, 0));
-  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_NOREPLY, 1));
   OK(memcached_set(memc, "sent", 4, "1", 1, 0, 0));
-  OK(memcached_exist(other, "sent", 4));
-  OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_NOREPLY, 0));
   CHECK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_USE_UDP, 1) == MEMCACHED_NOT_SUPPORTED);
   CHECK(memcached_set_encoding_key(memc, "secret", 6) == MEMCACHED_NOT_SUPPORTED);
   OK(memcached_behavior_set(memc, MEMCACHED_BEHAVIOR_BINARY_PROTOCOL, 1));

@@ -2,6 +2,7 @@
 
 #include "check.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -47,6 +48,9 @@ static void servers_of(const mc::client& client) {
     CHECK(answer.status == TAVOLA_MC_OK && answer.text[0] == '1');
   }
   CHECK(client.versions().size() == 2 && client.stats().size() > 20);
+  client.set("listed", "");
+  const auto keys = client.keys();
+  CHECK(std::count(keys.begin(), keys.end(), "listed") == 1);
 }
 
 static void errors(const mc::client& client) {
@@ -57,6 +61,7 @@ static void errors(const mc::client& client) {
   CHECK(thrown_by([&] { client.get(std::string(251, 'k')); }) == TAVOLA_MC_ERR_REFUSED);
   const mc::client nowhere("127.0.0.1:1");
   CHECK(thrown_by([&] { nowhere.get("k"); }) == TAVOLA_MC_ERR_UNSENT);
+  CHECK(thrown_by([&] { nowhere.keys(); }) == TAVOLA_MC_ERR_UNSENT);
   CHECK(thrown_by([&] { nowhere.set("k", "v"); }) == TAVOLA_MC_ERR_UNSENT);
   CHECK(nowhere.versions().at(0).status == TAVOLA_MC_ERR_UNSENT);
   mc::batch lost(nowhere);

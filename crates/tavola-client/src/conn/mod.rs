@@ -4,7 +4,7 @@
 //! to the pool (`pool`); any other is closed by being dropped, so that nobody can ever read the
 //! answer to somebody else's request from it.
 //!
-//! - `stream`, `tls`: sockets
+//! - `stream`, `socket`, `tls`: sockets and their options
 //! - `broken`: why a connection is of no use
 //! - `buffer`: bytes received
 //! - `auth`: the first requests on a connection
@@ -14,6 +14,7 @@ mod auth;
 mod broken;
 mod buffer;
 mod opening;
+mod socket;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
@@ -21,6 +22,7 @@ mod tls;
 pub(crate) use broken::Broken;
 pub(crate) use buffer::ROOM;
 pub(crate) use opening::{Opening, Progress};
+pub use socket::SocketOptions;
 pub(crate) use stream::Wait;
 #[cfg(test)]
 pub(crate) use stream::{calls, interrupt_before, set_resolver};

@@ -179,11 +179,8 @@ impl Stream {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = socket_with(family, SocketType::STREAM, flags, None)
             .map_err(|error| Broken::local("a socket cannot be made", error))?;
-        if let Address::Tcp(_) = address {
-            sockopt::set_tcp_nodelay(&fd, true)
-                .and_then(|()| sockopt::set_socket_keepalive(&fd, true))
-                .map_err(|error| Broken::local("an option of a socket cannot be set", error))?;
-        }
+        { settings.socket.apply(&fd, address) }
+            .map_err(|error| Broken::local("an option of a socket cannot be set", error))?;
         let connected = match address {
             Address::Tcp(address) => connect(&fd, address),
             Address::Unix(address) => connect(&fd, address),

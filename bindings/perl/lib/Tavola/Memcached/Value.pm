@@ -22,6 +22,7 @@ sub new {
         ratio          => $param->{compress_ratio} // 0.8,
         is_compressing => 1,
         methods        => $param->{compress_methods},
+        max_expanded   => $param->{max_expanded} // 64 << 20,
         serialize      => $serialize || undef,
     }, $class;
 }
@@ -36,11 +37,36 @@ sub _methods {
     my ($self) = @_;
     return $self->{methods} //= do {
         require Compress::Zlib;
+        my $most = $self->{max_expanded};
         [
             sub { ${ $_[1] } = Compress::Zlib::memGzip(${ $_[0] }) },
-            sub { ${ $_[1] } = Compress::Zlib::memGunzip(${ $_[0] }) },
+            sub { defined(${ $_[1] } = _gunzip(${ $_[0] }, $most)) },
         ];
     };
+}
+
+# Returns the bytes, undef if they cannot be expanded, and throws if they are longer than allowed.
+sub _gunzip {
+    my ($bytes, $most) = @_;
+    my ($stream, $status) = Compress::Raw::Zlib::Inflate->new(
+        -WindowBits   => Compress::Raw::Zlib::WANT_GZIP(),
+        -LimitOutput  => 1,
+        -Bufsize      => 1 << 16,
+        -AppendOutput => 1,
+    );
+    my $long = '';
+    while ($stream) {
+        my $before = length($bytes) - length $long;
+        $status = $stream->inflate($bytes, $long);
+        wrong("a value is longer than $most bytes when it is expanded; give a larger max_expanded"
+            . ' if those who write it are trusted')
+            if length $long > $most;
+        return $long if $status == Compress::Raw::Zlib::Z_STREAM_END();
+        return if $status != Compress::Raw::Zlib::Z_OK()
+            && $status != Compress::Raw::Zlib::Z_BUF_ERROR();
+        return if $before == length($bytes) - length $long;
+    }
+    return;
 }
 
 # Throws a sentence at the line of the program.

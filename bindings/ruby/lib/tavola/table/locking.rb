@@ -38,7 +38,8 @@ module Tavola
 
       held = nil
       begin
-        # What interrupts this thread comes after the assignment, so the lock is released.
+        # An exception that another thread raises in this one arrives only after the assignment, so
+        # the ensure below sees the lock and releases it.
         held = take_lock(name, timeout, shared)
         not_free(name, timeout) unless held
         locks_held[own] = true

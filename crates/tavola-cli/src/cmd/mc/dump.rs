@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use indicatif::ProgressBar;
 use serde_json::Map;
 use tavola_client::{Client, Outcome};
 
@@ -71,22 +72,13 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         None => Box::new(io::stdout().lock()),
     };
     let mut out = BufWriter::with_capacity(256 << 10, out);
-    let mut faults = 0;
     if !args.values {
-        for client in &clients {
-            let mut written = Ok(());
-            let listed = client.keys(0, &mut |key| {
-                if written.is_ok() {
-                    let line = output::escaped(key);
-                    written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
-                }
-            });
-            written.map_err(failed)?;
-            if let Err(why) = listed {
-                complain(format!("{}: {why}", client.servers()[0].name()));
-                faults += 1;
-            }
-        }
+        let faults = list_keys(&clients, true, |_, key| {
+            let line = output::escaped(key);
+            { out.write_all(&line) }
+                .and_then(|()| out.write_all(b"\n"))
+                .map_err(failed)
+        })?;
         out.flush().map_err(failed)?;
         return Ok(ended(0, faults));
     }
@@ -96,6 +88,7 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
         return Err(CliError::BinaryToTerminal);
     }
     let mut sink = format.sink(out).map_err(failed)?;
+    let mut faults = 0;
     for client in &clients {
         faults += write_entries(client, &mut *sink, &failed)?;
     }
@@ -106,32 +99,51 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
 /// Prints the keys while they come.
 fn list(args: &Args, clients: &[Client]) -> Result<ExitCode, CliError> {
     let mut out = Output::new();
-    let mut faults = 0;
+    let is_shown = !out.on_terminal();
+    let faults = list_keys(clients, is_shown, |client, key| match args.json {
+        false => out.key_line(key),
+        true => {
+            let mut document = Map::new();
+            output::put_bytes(&mut document, "key", key);
+            document.insert("server".to_string(), client.servers()[0].name().into());
+            out.json(document)
+        }
+    })?;
+    out.finish()?;
+    Ok(ended(0, faults))
+}
+
+/// Hands the keys of all servers to `write` while they come. Returns how many servers failed.
+fn list_keys(
+    clients: &[Client],
+    is_progress_shown: bool,
+    mut write: impl FnMut(&Client, &[u8]) -> Result<(), CliError>,
+) -> Result<usize, CliError> {
+    let bar = match is_progress_shown {
+        true => progress::of_keys(),
+        // The keys are what a person sees.
+        false => ProgressBar::hidden(),
+    };
+    let mut lasting = Lasting::new("listed");
+    let (mut done, mut faults) = (0, 0);
     for client in clients {
-        let server = client.servers()[0].name();
         let mut written = Ok(());
         let listed = client.keys(0, &mut |key| {
-            if written.is_err() {
-                return;
+            if written.is_ok() {
+                written = write(client, key);
+                done += 1;
+                bar.set_position(done);
+                lasting.tick(done);
             }
-            written = match args.json {
-                false => out.key_line(key),
-                true => {
-                    let mut document = Map::new();
-                    output::put_bytes(&mut document, "key", key);
-                    document.insert("server".to_string(), server.into());
-                    out.json(document)
-                }
-            };
         });
         written?;
         if let Err(why) = listed {
-            complain(format!("{server}: {why}"));
+            complain(format!("{}: {why}", client.servers()[0].name()));
             faults += 1;
         }
     }
-    out.finish()?;
-    Ok(ended(0, faults))
+    bar.finish_and_clear();
+    Ok(faults)
 }
 
 /// Writes all entries of a server. Returns how many could not be read.

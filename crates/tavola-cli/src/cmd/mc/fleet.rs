@@ -41,7 +41,8 @@ pub struct LinkArgs {
         default_value = "ketama",
         value_parser = parse_placement,
         help = "How keys are placed: ketama, ketama-spy, consistent[:HASH], modula[:HASH], \
-                fast[:POINTS], jump or rendezvous. HASH is one of libmemcached's: md5, crc, ..."
+                fast[:POINTS], dalli, jump or rendezvous. HASH is one of libmemcached's: md5, crc, \
+                ..."
     )]
     placement: Placement,
     /// Put these bytes before every key
@@ -61,7 +62,8 @@ pub struct LinkArgs {
     /// How long a connection may take to be made
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::parse_time)]
     connect_timeout: Duration,
-    /// What to do with gets if a server is down: fail, or next to ask the next server
+    /// What to do if a server is down: fail; next, to let gets ask the next server; or eject, to
+    /// place its keys on the others, as all other clients of the fleet must do then
     #[arg(long, value_name = "WHAT", default_value = "fail", value_parser = parse_on_down)]
     on_down: OnDown,
     /// Keep so many further copies of each key, on the servers that follow in the list
@@ -147,7 +149,8 @@ fn parse_on_down(text: &str) -> Result<OnDown, String> {
     match text {
         "fail" => Ok(OnDown::Fail),
         "next" => Ok(OnDown::Next),
-        _ => Err(format!("'{text}' is not fail or next")),
+        "eject" => Ok(OnDown::Eject),
+        _ => Err(format!("'{text}' is not fail, next or eject")),
     }
 }
 

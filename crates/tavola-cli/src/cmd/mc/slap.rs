@@ -1,7 +1,7 @@
 //! `tavola mc slap`: load on a fleet, and how it bears it; what memcslap is.
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use super::fleet::FleetArgs;
 use super::{complain, failure};
 use crate::error::CliError;
 use crate::output::Output;
+use crate::progress;
 use crate::units::{self, count};
 use tavola_program::units::parse_count;
 
@@ -72,6 +73,8 @@ fn percent() -> RangedI64ValueParser<u8> {
 
 /// The TTL of the keys.
 const TTL_S: i32 = 3600;
+/// How often progress is shown.
+const TICK: Duration = Duration::from_millis(100);
 
 /// What threads did.
 #[derive(Default)]
@@ -95,16 +98,15 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let value_size = usize::try_from(args.value_size).unwrap_or(usize::MAX);
     let value = vec![b'v'; value_size.min(128 << 20)];
-    let is_over = AtomicBool::new(false);
+    let running = Running::default();
     let begin = Instant::now();
     let all: Vec<Figures> = thread::scope(|scope| {
         let start = |number: u16| {
-            let (client, value, is_over) = (&client, &value, &is_over);
-            scope.spawn(move || work(args, client, value, u64::from(number), is_over))
+            let (client, value, running) = (&client, &value, &running);
+            scope.spawn(move || work(args, client, value, u64::from(number), running))
         };
         let threads: Vec<_> = (0..args.threads).map(start).collect();
-        thread::sleep(args.seconds);
-        is_over.store(true, Ordering::Relaxed);
+        running.wait(args.seconds);
         let joined = threads.into_iter().map(|thread| thread.join());
         joined.map(|figures| figures.unwrap_or_default()).collect()
     });
@@ -129,8 +131,33 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ended(0, usize::from(sum.failed > 0)))
 }
 
+/// What threads share while they work.
+#[derive(Default)]
+struct Running {
+    is_over: AtomicBool,
+    /// The requests that were sent.
+    requests: AtomicU64,
+}
+
+impl Running {
+    /// Waits so long, shows how far it is, and ends the work.
+    fn wait(&self, time: Duration) {
+        let begin = Instant::now();
+        let bar = progress::over_time(time);
+        while let Some(left) = time.checked_sub(begin.elapsed()) {
+            let requests = count(self.requests.load(Ordering::Relaxed));
+            let (done, all) = ((time - left).as_secs(), time.as_secs_f64());
+            bar.set_message(format!("{done} of {all} s, {requests} requests"));
+            bar.set_position((time - left).as_millis() as u64);
+            thread::sleep(left.min(TICK));
+        }
+        bar.finish_and_clear();
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
 /// What one thread does until it is over.
-fn work(args: &Args, client: &Client, value: &[u8], number: u64, is_over: &AtomicBool) -> Figures {
+fn work(args: &Args, client: &Client, value: &[u8], number: u64, running: &Running) -> Figures {
     let mut figures = Figures::default();
     // Xorshift, by Marsaglia; each thread has its own numbers.
     let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number + 1);
@@ -141,7 +168,7 @@ fn work(args: &Args, client: &Client, value: &[u8], number: u64, is_over: &Atomi
         state
     };
     let options = StoreOptions::ttl(TTL_S);
-    while !is_over.load(Ordering::Relaxed) {
+    while !running.is_over.load(Ordering::Relaxed) {
         let mut key = || format!("tavola-slap:{}", random() % args.keys).into_bytes();
         let keys: Vec<Vec<u8>> = (0..args.batch).map(|_| key()).collect();
         let mut batch = Batch::new();
@@ -158,6 +185,8 @@ fn work(args: &Args, client: &Client, value: &[u8], number: u64, is_over: &Atomi
             room: Vec::new(),
         };
         client.execute(&mut batch, &mut counter);
+        let requests = u64::from(args.batch);
+        running.requests.fetch_add(requests, Ordering::Relaxed);
         let time_us = begin.elapsed().as_micros();
         figures
             .times_us

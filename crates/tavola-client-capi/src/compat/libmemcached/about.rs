@@ -37,7 +37,7 @@ pub unsafe extern "C" fn tavola_compat_memcached_flush(
     })
 }
 
-/// Sends what is held because of `BUFFER_REQUESTS`.
+/// Sends what is held because of `BUFFER_REQUESTS` or `NOREPLY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tavola_compat_memcached_flush_buffers(ptr: *mut memcached_st) -> Code {
     code(inner!(ptr), |inner| {

@@ -4,11 +4,13 @@ use super::codes::{self, Code};
 use super::entry::{code, frame, inner, with, write};
 use super::fault::Fault;
 use super::handle::Handle;
+use super::store::TRIGGER_WITHOUT_REPLY;
 use super::types::{CleanupFn, CloneFn, DeleteTriggerFn, TriggerKeyFn, memcached_st};
 use crate::status::c_text;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::transmute;
 use std::ptr;
+use tavola_client_core::Reply;
 
 /// What the caller hands in.
 type Given = *const c_void;
@@ -56,6 +58,9 @@ pub unsafe extern "C" fn tavola_compat_memcached_callback_set(
                 return set_namespace(inner, namespace);
             }
             USER_DATA => inner.user_data = data.cast_mut(),
+            DELETE_TRIGGER if !data.is_null() && inner.reply() == Reply::None => {
+                return Err(Fault::arguments(TRIGGER_WITHOUT_REPLY));
+            }
             CLEANUP | CLONE | GET_FAILURE | DELETE_TRIGGER => {
                 let callbacks = &mut inner.callbacks;
                 // SAFETY: the caller's promise: NULL, or a function of the type of the flag.

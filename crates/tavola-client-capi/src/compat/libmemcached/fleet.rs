@@ -6,6 +6,7 @@ use super::settings::{self, Settings};
 use super::types::{UNIX, memcached_server_st};
 use std::ffi::CStr;
 use std::hash::{BuildHasher, RandomState};
+use std::thread::{self, ThreadId};
 use tavola_client_core::{Batch, Client, Hash, Node, Outcome, Ring, Server, Sink};
 
 /// The clients of a handle.
@@ -19,6 +20,21 @@ pub(super) struct Fleet {
     servers: Vec<Server>,
     singles: Vec<Option<Client>>,
     settings: Settings,
+    holder: Option<Holder>,
+}
+
+/// Whose next request takes along what is held: it is of the same thread, and of the same clients.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Holder {
+    thread: ThreadId,
+    is_single: bool,
+}
+
+impl Holder {
+    fn now(is_single: bool) -> Self {
+        let thread = thread::current().id();
+        Self { thread, is_single }
+    }
 }
 
 /// Whom a request goes to.
@@ -83,12 +99,28 @@ impl Fleet {
             singles: vec![None; servers.len()],
             servers,
             settings: settings.clone(),
+            holder: None,
         })
     }
 
-    /// The client of all servers.
-    pub(super) fn whole(&self) -> &Client {
+    /// The client of all servers, for a request of this thread.
+    pub(super) fn whole(&mut self) -> &Client {
+        self.keep_order(false);
         &self.client
+    }
+
+    /// Sends what is held first, if the next request does not take it along.
+    fn keep_order(&mut self, is_single: bool) {
+        let is_other = |holder: &mut Holder| *holder != Holder::now(is_single);
+        if self.holder.take_if(is_other).is_some() {
+            // As when it is taken along, no failure of it is reported.
+            let _ = self.flush();
+        }
+    }
+
+    /// Notes that this thread holds a request.
+    pub(super) fn note_held(&mut self, target: Target) {
+        self.holder = Some(Holder::now(target != Target::OfKey));
     }
 
     /// The client of one server.
@@ -135,6 +167,7 @@ impl Fleet {
         batch: &mut Batch<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), Fault> {
+        self.keep_order(target != Target::OfKey);
         match target {
             Target::OfKey => self.client.execute(batch, sink),
             Target::Server(server) => self.single(server)?.execute(batch, sink),

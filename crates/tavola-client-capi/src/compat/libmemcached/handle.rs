@@ -116,6 +116,14 @@ impl Handle {
 
     /// Whether a store or a removal waits for its answer.
     pub(super) fn reply(&self) -> Reply {
+        match self.settings.is_on(settings::NOREPLY) {
+            true => Reply::None,
+            false => self.touch_reply(),
+        }
+    }
+
+    /// Whether a new expiry time waits for its answer. As there, `NOREPLY` does not change that.
+    pub(super) fn touch_reply(&self) -> Reply {
         match self.settings.is_on(settings::BUFFER_REQUESTS) {
             true => Reply::None,
             false => Reply::Wait,

@@ -2,6 +2,7 @@
 
 use super::codes::{self, Code};
 use super::entry::{code, frame, inner, read_handle, write};
+use super::fleet::Fleet;
 use super::options;
 use super::types::memcached_st;
 use super::{behaviors, life};
@@ -119,7 +120,15 @@ impl memcached_pool_st {
     }
 
     fn release(&self, st: *mut memcached_st) -> Code {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lock().used.iter().any(|member| member.st == st) {
+            return codes::INVALID_ARGUMENTS;
+        }
+        // It may rest for long, so it does not keep what it holds.
+        read_handle(inner!(st), (), |inner| {
+            let _ = inner.made_fleet().map(Fleet::flush);
+        });
+        let mut state = lock();
         let Some(place) = state.used.iter().position(|member| member.st == st) else {
             return codes::INVALID_ARGUMENTS;
         };

@@ -3,7 +3,7 @@
 use super::codes;
 use super::fault::Fault;
 use std::time::Duration;
-use tavola_client_core::{Builder, Hash, OnDown, Placement, Protocol};
+use tavola_client_core::{Builder, Hash, OnDown, Placement, Protocol, SocketOptions};
 
 macro_rules! behaviors {
     ($($name:ident = $number:literal,)*) => {
@@ -152,7 +152,7 @@ impl Settings {
         let refused = |why: &str| Err(Fault::new(codes::NOT_SUPPORTED, why));
         match behavior {
             COUNT.. => return Err(Fault::arguments("there is no such behaviour")),
-            CACHE_LOOKUPS | USER_DATA | CORK => {
+            USER_DATA => {
                 let why = "this behaviour is deprecated and has no effect; leave it out";
                 return Err(Fault::new(codes::DEPRECATED, why));
             }
@@ -241,8 +241,6 @@ impl Settings {
             0 => Duration::from_millis(1),
             ms => Duration::from_millis(ms as u64).min(Duration::from_secs(24 * 60 * 60)),
         };
-        let is_ejected = self.is_on(AUTO_EJECT_HOSTS) || self.is_on(REMOVE_FAILED_SERVERS);
-        let failures = u32::try_from(self.values[SERVER_FAILURE_LIMIT]).unwrap_or(u32::MAX);
         let mut io = ms(POLL_TIMEOUT);
         for behavior in [SND_TIMEOUT, RCV_TIMEOUT] {
             if self.is_on(behavior) {
@@ -250,19 +248,19 @@ impl Settings {
             }
         }
         let replicas = usize::try_from(self.values[NUMBER_OF_REPLICAS]).unwrap_or(usize::MAX);
-        let retry = self.values[RETRY_TIMEOUT].clamp(1, 24 * 60 * 60);
         let builder = builder
             .namespace(self.namespace.clone())
             .hash_namespace(self.is_on(HASH_WITH_PREFIX_KEY))
             .connect_timeout(ms(CONNECT_TIMEOUT))
             .io_timeout(io)
-            .max_failures(failures)
-            .retry(Duration::from_secs(retry))
+            .max_failures(self.failures())
+            .retry(self.retry())
+            .socket_options(self.socket_options())
             .replicas(replicas.min(servers - 1))
             .read_any(self.is_on(RANDOMIZE_REPLICA_READ))
             // As libmemcached asks.
             .multi_key_gets(true)
-            .on_down(match is_ejected {
+            .on_down(match self.is_ejected() {
                 true => OnDown::Eject,
                 false => OnDown::Fail,
             });
@@ -271,6 +269,40 @@ impl Settings {
             None if self.is_on(BINARY_PROTOCOL) => builder.protocol(Protocol::Binary),
             None => builder,
         }
+    }
+
+    fn is_ejected(&self) -> bool {
+        self.is_on(AUTO_EJECT_HOSTS) || self.is_on(REMOVE_FAILED_SERVERS)
+    }
+
+    /// The failures until a server is down. The client counts time-outs as failures, so the smaller
+    /// limit is that of both.
+    fn failures(&self) -> u32 {
+        let limits = [SERVER_FAILURE_LIMIT, SERVER_TIMEOUT_LIMIT].map(|limit| self.values[limit]);
+        let least = limits.into_iter().filter(|limit| *limit != 0).min();
+        u32::try_from(least.unwrap_or(1)).unwrap_or(u32::MAX)
+    }
+
+    /// The longest pause before a server that is down is asked again.
+    fn retry(&self) -> Duration {
+        let behavior = match self.is_ejected() && self.is_on(DEAD_TIMEOUT) {
+            true => DEAD_TIMEOUT,
+            false => RETRY_TIMEOUT,
+        };
+        Duration::from_secs(self.values[behavior].clamp(1, 24 * 60 * 60))
+    }
+
+    fn socket_options(&self) -> SocketOptions {
+        let given = |behavior: usize| Some(self.values[behavior]).filter(|value| *value != 0);
+        let bytes = |behavior: usize| {
+            let most = given(behavior)?.min(i32::MAX as u64);
+            usize::try_from(most).ok()
+        };
+        let mut options = SocketOptions::default();
+        options.send_buffer_bytes = bytes(SOCKET_SEND_SIZE);
+        options.receive_buffer_bytes = bytes(SOCKET_RECV_SIZE);
+        options.keepalive = given(TCP_KEEPIDLE).map(Duration::from_secs);
+        options
     }
 
     /// Whether the binary protocol is spoken, whose codes differ a little.
@@ -298,4 +330,36 @@ pub(super) fn hash(number: u64) -> Result<Hash, Fault> {
         }
         _ => return Err(Fault::arguments("there is no such hash")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(settings: &mut Settings, behaviors: &[(usize, u64)]) {
+        for (behavior, value) in behaviors {
+            settings.set(*behavior, *value).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_smaller_limit_makes_a_server_down() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.failures(), 5);
+        set(&mut settings, &[(SERVER_TIMEOUT_LIMIT, 2)]);
+        assert_eq!(settings.failures(), 2);
+        set(&mut settings, &[(SERVER_FAILURE_LIMIT, 1)]);
+        assert_eq!(settings.failures(), 1);
+    }
+
+    #[test]
+    fn a_server_that_was_ejected_has_a_pause_of_its_own() {
+        let mut settings = Settings::default();
+        set(&mut settings, &[(RETRY_TIMEOUT, 3), (DEAD_TIMEOUT, 40)]);
+        assert_eq!(settings.retry(), Duration::from_secs(3));
+        set(&mut settings, &[(REMOVE_FAILED_SERVERS, 1)]);
+        assert_eq!(settings.retry(), Duration::from_secs(40));
+        set(&mut settings, &[(DEAD_TIMEOUT, 0)]);
+        assert_eq!(settings.retry(), Duration::from_secs(3));
+    }
 }

@@ -9,7 +9,11 @@ use super::types::memcached_st;
 use crate::calls::OutcomeOnly;
 use crate::given::given;
 use std::ffi::c_void;
-use tavola_client_core::{Batch, Outcome, StoreOptions};
+use tavola_client_core::{Batch, Outcome, Reply, StoreOptions};
+
+/// Why a trigger cannot be called for a removal.
+pub(super) const TRIGGER_WITHOUT_REPLY: &str =
+    "a delete trigger needs the answer; switch NOREPLY and BUFFER_REQUESTS off";
 
 /// An expiry time as the protocols have it.
 pub(super) fn expiry(time: i64) -> i32 {
@@ -37,6 +41,9 @@ pub(super) fn ask<'a>(
     fleet.execute(target, &mut batch, &mut sink)?;
     let none = || Outcome::Refused("the request was not executed".to_string());
     let outcome = sink.outcome.unwrap_or_else(none);
+    if outcome == Outcome::Queued {
+        fleet.note_held(target);
+    }
     match fleet.fault(target, &outcome) {
         Some(fault) => Err(fault),
         None => Ok(outcome),
@@ -58,8 +65,8 @@ enum Verb {
 fn code_of(inner: &Handle, verb: Option<Verb>, outcome: &Outcome) -> Code {
     let is_binary = inner.settings.is_binary();
     match (outcome, verb) {
-        (Outcome::Queued, _) => codes::BUFFERED,
         _ if inner.settings.is_on(NOREPLY) => codes::SUCCESS,
+        (Outcome::Queued, _) => codes::BUFFERED,
         (Outcome::NotStored, Some(Verb::Add)) if is_binary => codes::DATA_EXISTS,
         (Outcome::NotStored, Some(Verb::Replace)) if is_binary => codes::NOTFOUND,
         (Outcome::NotStored, _) => codes::NOTSTORED,
@@ -192,13 +199,17 @@ pub unsafe extern "C" fn tavola_compat_memcached_delete_by_key(
             }
             removed = key;
             let reply = inner.reply();
+            if inner.callbacks.delete_trigger.is_some() && reply == Reply::None {
+                return Err(Fault::arguments(TRIGGER_WITHOUT_REPLY));
+            }
             let outcome = ask(inner, group(by), key, |batch| batch.delete(key, reply))?;
             Ok(code_of(inner, None, &outcome))
         });
         let trigger = read_handle(inner!(ptr), None, |inner| inner.callbacks.delete_trigger);
         if let (codes::SUCCESS, Some(trigger)) = (code, trigger) {
-            // SAFETY: the caller's function, called as its type says.
-            return unsafe { trigger(ptr, removed.as_ptr().cast(), removed.len()) };
+            // SAFETY: the caller's function, called as its type says. As there, what it returns
+            // does not count.
+            unsafe { trigger(ptr, removed.as_ptr().cast(), removed.len()) };
         }
         code
     })
@@ -229,10 +240,14 @@ pub unsafe extern "C" fn tavola_compat_memcached_touch_by_key(
 ) -> Code {
     code(inner!(ptr), |inner| {
         let by = given!(bytes group_key, group_key_length);
-        let (key, reply) = (given!(bytes key, key_length), inner.reply());
+        let (key, reply) = (given!(bytes key, key_length), inner.touch_reply());
         let time = expiry(expiration);
         let outcome = ask(inner, group(by), key, |batch| batch.touch(key, time, reply))?;
-        Ok(code_of(inner, None, &outcome))
+        Ok(match outcome {
+            Outcome::Queued => codes::BUFFERED,
+            Outcome::Miss => codes::NOTFOUND,
+            _ => codes::SUCCESS,
+        })
     })
 }
 
