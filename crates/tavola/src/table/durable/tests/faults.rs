@@ -15,8 +15,8 @@ fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// Sets keys while the n-th call of the disk fails, for every n in `make test-long`, else for some, then heals
-/// the table.
+/// Sets keys while the n-th call of the disk fails, for every n in `make test-long`, else for some,
+/// then heals the table.
 fn each_call_fails(fault: impl Fn(usize) -> Fault) {
     let mut fails = 0;
     loop {
