@@ -1,10 +1,13 @@
-//! `tavola-client` beside libmemcached, both at memcached: loops of the kinds that programs have.
+//! `tavola-client` beside libmemcached and Cache::Memcached::Fast, all at memcached: loops of the
+//! kinds that programs have.
 //!
-//! Both clients run for a moment, one right after the other, many times; what counts is the ratio
-//! of the times of a loop within each pair. The order changes from pair to pair. libmemcached is
-//! asked by a program in C, compiled when it is needed, tavola-client by this one.
+//! The clients run for a moment, one right after the other, many times; what counts is the ratio of
+//! the times of a loop within each round. The order changes from round to round. libmemcached is
+//! asked by a program in C, compiled when it is needed, Cache::Memcached::Fast by one in Perl, as
+//! its own library for C is not installed by itself, and tavola-client by this one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -27,10 +30,13 @@ Loads, all with keys of 5 to 6 bytes and values of 100:
   mget     100 keys in one call, from one server
   mget-4   the same from four servers
   line     as mget, and tavola-client asks by one line, as libmemcached does
-  sets     100 sets, each with an answer; tavola-client sends them in one call
-ratio is the time of a loop of tavola-client divided by that of libmemcached: below 1, tavola-client
-is faster. It is the median of all pairs, beside the least and the most. us and their_us are the
-medians of microseconds a loop. Only an idle machine will do.
+  sets     100 sets, each with an answer; tavola-client and Cache::Memcached::Fast send them in one
+           call
+  batch    a set and a get in one call of tavola-client, both with an answer; the others wait twice
+ratio is the time of a loop of tavola-client divided by that of the peer: below 1, tavola-client is
+faster. It is the median of all rounds, beside the least and the most. us and their_us are the
+medians of microseconds a loop. Cache::Memcached::Fast has Perl's time in it. Only an idle machine
+will do.
 
 Examples:
   tavola-bench clients
@@ -40,6 +46,7 @@ Examples:
 /// What people see of a line.
 pub const COLUMNS: &[&str] = &[
     "load",
+    "peer",
     "transport",
     "cpus",
     "ratio",
@@ -49,7 +56,7 @@ pub const COLUMNS: &[&str] = &[
     "their_us",
 ];
 
-/// This client of memcached servers, beside libmemcached
+/// This client of memcached servers, beside libmemcached and Cache::Memcached::Fast
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Config {
@@ -66,7 +73,7 @@ pub struct Config {
     #[arg(long, value_name = "MS", default_value_t = 200)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=60_000))]
     millis: u64,
-    /// Pairs of runs
+    /// Rounds
     #[arg(long, short, value_name = "R", default_value_t = 9)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -86,16 +93,18 @@ enum Load {
     MgetOfFour,
     Line,
     Sets,
+    Batch,
 }
 
 impl Load {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Wait,
         Self::Joined,
         Self::Mget,
         Self::MgetOfFour,
         Self::Line,
         Self::Sets,
+        Self::Batch,
     ];
 
     fn name(self) -> &'static str {
@@ -106,6 +115,7 @@ impl Load {
             Self::MgetOfFour => "mget-4",
             Self::Line => "line",
             Self::Sets => "sets",
+            Self::Batch => "batch",
         }
     }
 }
@@ -117,6 +127,13 @@ const LIBMEMCACHED: Peer = Peer {
     library: "memcached",
     package: "libmemcached-dev",
 };
+
+/// The program of Cache::Memcached::Fast, and its package.
+const FAST: [&str; 3] = [
+    "Cache::Memcached::Fast",
+    include_str!("../peers/client/fast.pl"),
+    "libcache-memcached-fast-perl",
+];
 
 const SERVERS: usize = 4;
 /// What each server may take.
@@ -136,7 +153,17 @@ pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
         only => only.to_vec(),
     };
     let folder = tempfile::tempdir().map_err(Error::io("making a folder for servers"))?;
-    let program = LIBMEMCACHED.compile(folder.path())?;
+    let mut programs = vec![(
+        LIBMEMCACHED.name,
+        vec![LIBMEMCACHED.compile(folder.path())?],
+    )];
+    match fast(folder.path())? {
+        Some(program) => programs.push((FAST[0], program)),
+        None => {
+            let left_out = format!("its package {} is missing", FAST[2]);
+            emit(&json!({"what": FAST[0], "left_out": left_out}))?;
+        }
+    }
     let usable = usable_cpus()?;
     for cpus in &config.cpus {
         let server_cpus = match cpus {
@@ -151,15 +178,20 @@ pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
         for transport in &config.transports {
             let fleet = Fleet::start(*transport, server_cpus, folder.path())?;
             stay_on(Some(usable[0]))?;
-            let mut command = servers::bound(&program);
-            command.args(fleet.addresses.iter().map(Listening::address));
-            let mut theirs = PeerProcess::start(LIBMEMCACHED.name, command)?;
+            let mut peers = Vec::new();
+            for (name, words) in &programs {
+                let mut command = servers::bound(&words[0]);
+                command.args(&words[1..]);
+                command.args(fleet.addresses.iter().map(Listening::address));
+                peers.push((*name, PeerProcess::start(name, command)?));
+            }
             let ours = Ours::new(&fleet)?;
             for load in &loads {
-                let mut line = pairs(config, *load, &ours, &mut theirs)?;
-                line["transport"] = json!(transport);
-                line["cpus"] = json!(cpus);
-                emit(&line)?;
+                for mut line in rounds(config, *load, &ours, &mut peers)? {
+                    line["transport"] = json!(transport);
+                    line["cpus"] = json!(cpus);
+                    emit(&line)?;
+                }
             }
             drop(ours);
             stay_on_all(&usable)?;
@@ -168,32 +200,53 @@ pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the pairs of a load.
-fn pairs(
+/// Returns the words that start the program of Cache::Memcached::Fast, if Perl has it.
+fn fast(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let is_there = Command::new("perl")
+        .args(["-MCache::Memcached::Fast", "-e", "1"])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    let program = folder.join("fast.pl");
+    std::fs::write(&program, FAST[1]).map_err(Error::io("writing a program in Perl"))?;
+    Ok(is_there.then(|| vec!["perl".into(), program]))
+}
+
+/// Runs the rounds of a load. Returns a line for each peer.
+fn rounds(
     config: &Config,
     load: Load,
     ours: &Ours,
-    theirs: &mut PeerProcess,
-) -> Result<serde_json::Value> {
+    peers: &mut [(&str, PeerProcess)],
+) -> Result<Vec<serde_json::Value>> {
     let time = Duration::from_millis(config.millis);
-    let mut pairs = Vec::new();
-    for turn in 0..config.repeat {
-        let is_first = turn % 2 == 0;
-        let first = is_first.then(|| ours.run(load, time)).transpose()?;
-        let (loops, ns) = theirs.ask(&format!("{} {}", load.name(), config.millis))?;
-        let their_us = ns / loops / 1e3;
-        let us = match first {
-            Some(us) => us,
-            None => ours.run(load, time)?,
-        };
-        pairs.push((us, their_us));
+    // Microseconds a loop, of a round: this client, then the peers.
+    let mut rounds = Vec::new();
+    for round in 0..config.repeat as usize {
+        let mut taken = vec![0.0; peers.len() + 1];
+        for step in 0..taken.len() {
+            let place = (round + step) % taken.len();
+            taken[place] = match place.checked_sub(1) {
+                None => ours.run(load, time)?,
+                Some(peer) => {
+                    let ask = format!("{} {}", load.name(), config.millis);
+                    let (loops, ns) = peers[peer].1.ask(&ask)?;
+                    ns / loops / 1e3
+                }
+            };
+        }
+        rounds.push(taken);
     }
-    let ratio = Spread::of(pairs.iter().map(|(us, their_us)| us / their_us));
-    Ok(json!({
-        "load": load, "ratio": ratio.median, "least": ratio.least, "most": ratio.most,
-        "us": median(pairs.iter().map(|pair| pair.0)),
-        "their_us": median(pairs.iter().map(|pair| pair.1)), "pairs": pairs.len(),
-    }))
+    let of = |place: usize| rounds.iter().map(move |round| round[place]);
+    let line = |(place, (name, _)): (usize, &(&str, PeerProcess))| {
+        let ratio = Spread::of(of(0).zip(of(place + 1)).map(|(us, their_us)| us / their_us));
+        json!({
+            "load": load, "peer": name,
+            "ratio": ratio.median, "least": ratio.least, "most": ratio.most,
+            "us": median(of(0)), "their_us": median(of(place + 1)), "rounds": rounds.len(),
+        })
+    };
+    Ok(peers.iter().enumerate().map(line).collect())
 }
 
 /// Servers of memcached, each of one thread.
@@ -276,15 +329,31 @@ impl Ours {
         batch
     }
 
+    /// For each key a set and a get, in one batch.
+    fn both(&self) -> Vec<Batch<'_>> {
+        let mut all = Vec::new();
+        for key in &self.keys {
+            let mut batch = Batch::new();
+            batch.set(key.as_bytes(), &VALUE, StoreOptions::default());
+            batch.get(key.as_bytes(), GetOptions::default());
+            all.push(batch);
+        }
+        all
+    }
+
     fn execute(&self, client: &Client, batch: &mut Batch<'_>) -> Result<()> {
+        let count = batch.len();
         let mut taken = Taken {
             bytes: [0; 100],
             done: 0,
         };
         client.execute(batch, &mut taken);
         match taken.done {
-            BATCH => Ok(()),
-            done => Err(Error::wrong("clients", format!("{done} of {BATCH} keys"))),
+            done if done == count => Ok(()),
+            done => Err(Error::wrong(
+                "clients",
+                format!("{done} of {count} requests"),
+            )),
         }
     }
 
@@ -302,7 +371,7 @@ impl Ours {
 
     /// Returns the microseconds of a loop.
     fn run(&self, load: Load, time: Duration) -> Result<f64> {
-        let (mut gets, mut sets) = (self.gets(), self.sets());
+        let (mut gets, mut sets, mut both) = (self.gets(), self.sets(), self.both());
         let waits = StoreOptions::default();
         let mut keys = self.keys.iter().cycle();
         let (begin, mut loops) = (Instant::now(), 0_u32);
@@ -315,6 +384,7 @@ impl Ours {
                 Load::MgetOfFour => self.execute(&self.all, &mut gets)?,
                 Load::Line => self.execute(&self.by_line, &mut gets)?,
                 Load::Sets => self.execute(&self.one, &mut sets)?,
+                Load::Batch => self.execute(&self.one, &mut both[loops as usize % BATCH])?,
             }
             loops += 1;
             let elapsed = begin.elapsed();

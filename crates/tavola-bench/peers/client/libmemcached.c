@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     uint64_t begin = now_ns(), end = begin + millis * UINT64_C(1000000), loops = 0, now = begin;
     int next = 0;
     for (; now < end; now = now_ns(), loops++, next = (next + 1) % BATCH) {
-      if (!strcmp(load, "wait")) {
+      if (!strcmp(load, "wait") || !strcmp(load, "batch")) {
         set(one, next);
         get(one, next);
       } else if (!strcmp(load, "joined")) {
