@@ -161,8 +161,8 @@ impl<'b> Draw<'_, 'b> {
         Ok(self.lengths.more(self.any()?))
     }
 
-    /// Adds bytes to a value. The first of them says whether a missing key gets them, and with what:
-    /// the inputs that are kept have no other byte for it.
+    /// Adds bytes to a value. The first byte says whether a missing key gets them, and with what
+    /// attributes: the inputs that are kept have no other byte for it.
     fn joined(
         &mut self,
         plain: fn(Vec<u8>, Vec<u8>) -> Op,

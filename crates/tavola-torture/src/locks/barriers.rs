@@ -25,7 +25,7 @@ const SPARE: u64 = 9;
 const SLICE: Duration = Duration::from_millis(50);
 const SHORT: Duration = Duration::from_millis(1);
 
-/// What the processes of one meeting tell each other.
+/// What the processes of one meeting let each other know.
 struct Words {
     /// How many of the finder and the witness have joined.
     joined: &'static AtomicU64,
@@ -33,7 +33,7 @@ struct Words {
     victim_joined: &'static AtomicU64,
     /// How many of the victim and the finder have ended.
     ended: &'static AtomicU64,
-    /// The most dead that anybody was told of while others were there.
+    /// The most dead that any round has counted while others were there.
     most_dead: &'static AtomicU64,
 }
 
@@ -49,7 +49,7 @@ impl Words {
     }
 }
 
-/// Who dies of whom, and before which store; 0: nobody does.
+/// Before which stores the victim and the finder die; 0: not at all.
 #[derive(Clone, Copy)]
 struct Deaths {
     victim: u64,

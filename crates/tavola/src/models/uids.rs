@@ -126,8 +126,8 @@ fn a_reused_uid_is_distinguished() {
     });
 }
 
-/// What counts or touches by the hint of a key changes no later key of that name, which has the same
-/// uid again.
+/// Counting and touching by the hint of a key changes no later key of that name, which has the
+/// same uid again.
 #[test]
 fn a_later_key_of_the_same_name_is_not_changed_by_uid() {
     explore(1500, || {

@@ -238,7 +238,11 @@ fn keys_that_are_made_by_appending_have_all_words() {
         let at = words.iter().position(|word| *word == b'a' + creator as u8);
         let (before, after) = words.split_at(at.expect("its word"));
         assert!(before.iter().all(|word| (word - b'a') % 2 == 1));
-        assert!(after[1..].iter().all(|word| (word - b'a') % 2 == 0));
+        assert!(
+            after[1..]
+                .iter()
+                .all(|word| (word - b'a').is_multiple_of(2))
+        );
         let all: std::collections::BTreeSet<_> = words.iter().collect();
         let count = PROCESSES as usize;
         assert_eq!((words.len(), all.len()), (count, count), "{words:?}");
