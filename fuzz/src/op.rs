@@ -73,6 +73,9 @@ impl Named {
     }
 }
 
+/// Never or long after the input's end, or at once. Nothing waits for a time.
+const LIVES: [Life; 4] = [Life::Default, Life::Forever, Life::Hours(1), Life::Gone];
+
 /// One of so many, as `Arbitrary` draws the variant of an enum.
 fn one_of(source: &mut Unstructured, count: u64) -> Result<u64> {
     Ok((u64::from(u32::arbitrary(source)?) * count) >> 32)
@@ -95,8 +98,8 @@ impl<'b> Draw<'_, 'b> {
             2 => Op::Set(self.key()?, self.value()?),
             3 => Op::Add(self.key()?, self.value()?),
             4 => Op::Replace(self.key()?, self.value()?),
-            5 => Op::Append(self.key()?, self.more()?),
-            6 => Op::Prepend(self.key()?, self.more()?),
+            5 => self.joined(Op::Append, Op::AppendWith)?,
+            6 => self.joined(Op::Prepend, Op::PrependWith)?,
             7 => Op::Swap(self.key()?, self.value()?),
             8 => Op::Remove(self.key()?),
             9 => Op::Take(self.key()?),
@@ -158,6 +161,22 @@ impl<'b> Draw<'_, 'b> {
         Ok(self.lengths.more(self.any()?))
     }
 
+    /// Adds bytes to a value. The first byte says whether a missing key gets them, and with what
+    /// attributes: the inputs that are kept have no other byte for it.
+    fn joined(
+        &mut self,
+        plain: fn(Vec<u8>, Vec<u8>) -> Op,
+        creating: fn(Vec<u8>, Vec<u8>, Life, u32) -> Op,
+    ) -> Result<Op> {
+        let (key, more) = (self.key()?, self.more()?);
+        let first = more.first().copied().unwrap_or(0);
+        let life = LIVES[usize::from(first >> 1) % LIVES.len()];
+        Ok(match first % 2 {
+            0 => plain(key, more),
+            _ => creating(key, more, life, u32::from(first >> 3) % 4),
+        })
+    }
+
     /// Keys and values of an operation on many, short and so many that segments split.
     fn many(&mut self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         Ok(self.lengths.many(self.any()?, self.any()?))
@@ -167,10 +186,8 @@ impl<'b> Draw<'_, 'b> {
         Ok(self.any::<Named>()?.uid(self.given))
     }
 
-    /// Never or long after the input's end, or at once. Nothing waits for a time.
     fn life(&mut self) -> Result<Life> {
-        let all = [Life::Default, Life::Forever, Life::Hours(1), Life::Gone];
-        Ok(all[one_of(self.source, 4)? as usize])
+        Ok(LIVES[one_of(self.source, LIVES.len() as u64)? as usize])
     }
 
     /// Often none.

@@ -36,6 +36,7 @@ impl Model {
             Op::GetByUid(_) | Op::KeyOfUid(_) | Op::SetByUid(..) => self.by_uid(op),
             Op::UpdateByUid(..) | Op::RemoveByUid(_) | Op::TouchByUid(..) => self.by_uid(op),
             Op::IncrByUid(..) | Op::DecrByUid(..) => self.by_uid(op),
+            Op::AppendWith(..) | Op::PrependWith(..) => self.joined(op),
             Op::SetWith(..) | Op::AddWith(..) | Op::Touch(..) => self.with_attributes(op),
             Op::GetAndTouch(..) | Op::Persist(_) | Op::Mark(..) => self.with_attributes(op),
             Op::SetMarked(..) | Op::SetTagged(..) | Op::Invalidate(_) => self.with_attributes(op),
@@ -197,6 +198,26 @@ impl Model {
             _ => Answer::Was(true),
         };
         (answer, put(key, Some(held)))
+    }
+
+    /// A value becomes longer; a missing one is made.
+    fn joined(&self, op: &Op) -> Expected {
+        let (Op::AppendWith(key, more, life, flags) | Op::PrependWith(key, more, life, flags)) = op
+        else {
+            return only(Answer::Any);
+        };
+        let (len, held) = match (op, self.get(&key[..])) {
+            (_, None) => (more.len(), Held::with(more, *life, *flags)),
+            (Op::PrependWith(..), Some(old)) => (
+                old.len() + more.len(),
+                Some(old.of(&[more, &old[..]].concat())),
+            ),
+            (_, Some(old)) => (
+                old.len() + more.len(),
+                Some(old.of(&[&old[..], more].concat())),
+            ),
+        };
+        (Answer::Count(Some(len as u64)), put(key, held))
     }
 
     fn counted(&self, op: &Op) -> Expected {

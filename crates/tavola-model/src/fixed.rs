@@ -42,7 +42,10 @@ impl Fixed {
         let lengths = self.lengths();
         let unless = |fits: bool, needs| (!fits).then_some((lengths, needs));
         match op {
-            Op::SetWith(_, _, life, flags) | Op::AddWith(_, _, life, flags)
+            Op::SetWith(_, _, life, flags)
+            | Op::AddWith(_, _, life, flags)
+            | Op::AppendWith(_, _, life, flags)
+            | Op::PrependWith(_, _, life, flags)
                 if !matches!(life, Life::Default | Life::Forever) || *flags != 0 =>
             {
                 Some((Refusal::BadOption, Needs::Nothing))
@@ -66,6 +69,14 @@ impl Fixed {
                 unless(changes.iter().all(fits), Needs::Nothing)
             }
             Op::Append(_, more) | Op::Prepend(_, more) => unless(more.is_empty(), Needs::Key),
+            // A new key fits with a whole value, one that is there with no byte more.
+            Op::AppendWith(key, more, ..) | Op::PrependWith(key, more, ..) => {
+                match (self.fit(key, more), more.is_empty()) {
+                    (false, false) => Some((lengths, Needs::Nothing)),
+                    (false, true) => Some((lengths, Needs::NoKey)),
+                    (true, is_empty) => unless(is_empty, Needs::Key),
+                }
+            }
             Op::CompareAndSwap(key, value, _) => unless(self.fit(key, value), Needs::Key),
             // What is there is removed, whatever the value is.
             Op::Turn(key, value) => unless(self.fit(key, value), Needs::NoKey),

@@ -210,6 +210,9 @@ impl Model {
             Op::IncrWith(_, _, _, Life::Gone, _) | Op::DecrWith(_, _, _, Life::Gone, _) => {
                 before + had
             }
+            Op::AppendWith(_, _, Life::Gone, _) | Op::PrependWith(_, _, Life::Gone, _) => {
+                before + had
+            }
             Op::Touch(_, Life::Gone) | Op::GetAndTouch(_, Life::Gone) => before + had,
             Op::Invalidate(_) | Op::SetTagged(..) => before + had,
             Op::Clear | Op::RemoveExpired => 0,

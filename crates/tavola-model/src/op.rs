@@ -53,6 +53,10 @@ pub enum Op {
     Append(Vec<u8>, Vec<u8>),
     /// Adds bytes before a value.
     Prepend(Vec<u8>, Vec<u8>),
+    /// Adds bytes after a value; a missing key gets them, with a time to live and flags.
+    AppendWith(Vec<u8>, Vec<u8>, Life, u32),
+    /// The same before a value.
+    PrependWith(Vec<u8>, Vec<u8>, Life, u32),
     /// Sets a key and reads its old value.
     Swap(Vec<u8>, Vec<u8>),
     /// Takes the token of a key, sets the key to the second value if there is one, and swaps.
@@ -151,6 +155,7 @@ impl Op {
             Self::Turn(key, _) | Self::CompareAndSwap(key, ..) | Self::Lease(key, _) => vec![key],
             Self::Incr(key, _) | Self::Decr(key, _) | Self::Mark(key, _) => vec![key],
             Self::IncrWith(key, ..) | Self::DecrWith(key, ..) => vec![key],
+            Self::AppendWith(key, ..) | Self::PrependWith(key, ..) => vec![key],
             Self::SetWith(key, ..) | Self::AddWith(key, ..) | Self::SetMarked(key, ..) => vec![key],
             Self::SetTagged(key, ..) | Self::Touch(key, _) | Self::GetAndTouch(key, _) => vec![key],
             _ => Vec::new(),

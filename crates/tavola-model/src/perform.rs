@@ -95,6 +95,14 @@ fn with_attributes(table: &Table, op: &Op) -> Result<Answer> {
         Op::DecrWith(key, by, initial, life, flags) => {
             Answer::Count(table.decr_with(key, *by, *initial, with(life, flags))?)
         }
+        Op::AppendWith(key, more, life, flags) => {
+            let len = table.append_with(key, more, with(life, flags))?;
+            Answer::Count(Some(len as u64))
+        }
+        Op::PrependWith(key, more, life, flags) => {
+            let len = table.prepend_with(key, more, with(life, flags))?;
+            Answer::Count(Some(len as u64))
+        }
         Op::SetWith(key, value, life, flags) => {
             done_by(table.set_with(key, value, with(life, flags))?)
         }

@@ -30,7 +30,7 @@ const EVERY: u64 = 3600;
 const POINTS_A_SECOND: u64 = 1;
 const LEAST_POINTS: u64 = 40;
 /// Of a case whose end is not known, so many of the first points are in a sample.
-const ALL_OF_THE_FIRST: u64 = 40;
+const ALL_OF_THE_FIRST: u64 = 80;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

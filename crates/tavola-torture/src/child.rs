@@ -2,6 +2,7 @@
 
 use crate::board::{Board, Count};
 use crate::system::{Ended, alarm, fork, now_ns, wait};
+use rustix::process::Pid;
 use std::error::Error;
 use tavola::killpoint;
 
@@ -31,26 +32,57 @@ pub(crate) fn child(
     name: &str,
     work: impl FnOnce() -> Found<()>,
 ) -> Outcome<Died> {
-    let pid = fork(|| {
-        alarm(HUNG_S);
-        match work() {
-            Ok(()) => 0,
-            Err(why) => {
-                killpoint::die_at(0);
-                board.fault(&format!("{case}: {name}: {why}"));
-                1
+    Started::start(board, case, name, work)?.finish()
+}
+
+/// A child that runs beside others.
+pub(crate) struct Started<'a> {
+    board: &'a Board,
+    case: &'a str,
+    name: &'a str,
+    pid: Pid,
+}
+
+impl<'a> Started<'a> {
+    pub(crate) fn start(
+        board: &'a Board,
+        case: &'a str,
+        name: &'a str,
+        work: impl FnOnce() -> Found<()>,
+    ) -> Outcome<Self> {
+        let pid = fork(|| {
+            alarm(HUNG_S);
+            match work() {
+                Ok(()) => 0,
+                Err(why) => {
+                    killpoint::die_at(0);
+                    board.fault(&format!("{case}: {name}: {why}"));
+                    1
+                }
             }
-        }
-    })?;
-    match wait(pid)? {
-        ended if ended.was_killed() => {
-            board.add(Count::Killed, 1);
-            return Ok(Died::Yes);
-        }
-        Ended::Exited(0 | 1) => {}
-        ended => board.fault(&format!("{case}: {name}: {ended:?}")),
+        })?;
+        Ok(Self {
+            board,
+            case,
+            name,
+            pid,
+        })
     }
-    Ok(Died::No)
+
+    /// Waits for its end, as [`child`] does.
+    pub(crate) fn finish(self) -> Outcome<Died> {
+        match wait(self.pid)? {
+            ended if ended.was_killed() => {
+                self.board.add(Count::Killed, 1);
+                return Ok(Died::Yes);
+            }
+            Ended::Exited(0 | 1) => {}
+            ended => self
+                .board
+                .fault(&format!("{}: {}: {ended:?}", self.case, self.name)),
+        }
+        Ok(Died::No)
+    }
 }
 
 /// Prints what a case came to.

@@ -10,7 +10,7 @@
 //! | `caches` | a soak of a cache: keys that may go at any time, a capacity that changes |
 //! | `durable` | the same for durable tables, whose memory may be lost, and a soak of their own |
 //! | `leases` | a soak of leases: workers compute, wait, get failures |
-//! | `locks` | kill points of named locks and semaphores, and a soak of their own |
+//! | `locks` | kill points of named locks, semaphores, barriers and areas, and a soak of locks |
 //! | `lists` | a soak of transactions on a durable table, whose histories must have an order |
 //! | `saved` | saving a table to a file, and restoring it, at every store and system call |
 //! | `soak` | random operations, random kills and stops, histories checked |

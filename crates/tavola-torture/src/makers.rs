@@ -108,7 +108,7 @@ pub(crate) fn run(
     args: &Args,
     board: &Board,
     path: &Path,
-    places: &[Place; 2],
+    places: &[Place],
     spare: usize,
     survive: impl Fn(&Place) -> Found<()>,
 ) -> Outcome<()> {

@@ -6,13 +6,17 @@
 //! each `j` it has; a *survivor* then has the lock alone, shared, and all permits, each in a
 //! bounded time, and learns of a holder's death exactly where there was one.
 
+mod areas;
+mod barriers;
 mod points;
 mod soak;
 
-pub(crate) use points::run as points;
 pub(crate) use soak::run as soak;
 
-use crate::child::{Found, failed};
+use crate::args::Args;
+use crate::board::Board;
+use crate::child::{Found, Outcome, failed};
+use crate::scratch::Scratch;
 use std::time::Duration;
 use tavola::{NamedLock, Semaphore, Table};
 
@@ -22,6 +26,13 @@ const PERMITS: u32 = 3;
 
 /// How long a free lock may take: a death is noticed, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Kills processes at each store of locks, semaphores, barriers and areas.
+pub(crate) fn points(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
+    points::run(args, board, scratch)?;
+    barriers::run(args, board, scratch)?;
+    areas::run(args, board, scratch)
+}
 
 fn lock(table: &Table) -> Found<NamedLock> {
     table.named_lock(LOCK).map_err(failed)

@@ -174,7 +174,7 @@ struct Points<'a> {
     step: u64,
 }
 
-pub(crate) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
+pub(super) fn run(args: &Args, board: &Board, scratch: &Scratch) -> Outcome<()> {
     let points = Points {
         board,
         path: scratch.path("locks"),

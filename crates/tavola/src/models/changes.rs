@@ -1,7 +1,8 @@
 //! Writers of one key: what depends on the old value is done as if one came after the other.
 
 use super::{Observer, Table, Write, beside, explore, quietly, table, thread};
-use crate::values::CasOutcome;
+use crate::values::{Attributes, CasOutcome, Expiry};
+use std::sync::{Arc, Mutex};
 
 fn number(table: &Table, key: &[u8]) -> u64 {
     let text = table
@@ -67,6 +68,42 @@ fn counters_are_exact() {
         };
         beside(&table, vec![count(), count(), count()], vec![grows(b"n")]);
         assert_eq!(quietly(|| number(&table, b"n")), 7 + 6);
+    });
+}
+
+#[test]
+fn appends_that_create_lose_no_byte() {
+    explore(2000, || {
+        let table = table(|_| ());
+        let lengths = Arc::new(Mutex::new(Vec::new()));
+        let joins = |word: &'static [u8], flags| -> Write {
+            let lengths = Arc::clone(&lengths);
+            let attributes = Attributes {
+                expiry: Expiry::Never,
+                flags,
+            };
+            Box::new(move |t| {
+                let joined = match flags {
+                    1 => t.prepend_with(b"k", word, attributes),
+                    _ => t.append_with(b"k", word, attributes),
+                };
+                lengths.lock().unwrap().push(joined.unwrap());
+            })
+        };
+        let writers = vec![joins(b"p", 1), joins(b"a", 2), joins(b"b", 3)];
+        beside(&table, writers, Vec::new());
+        let mut lengths = std::mem::take(&mut *lengths.lock().unwrap());
+        lengths.sort_unstable();
+        assert_eq!(lengths, [1, 2, 3]);
+        let entry = quietly(|| table.get_entry(b"k").unwrap()).unwrap();
+        let (value, flags) = (&entry.value[..], entry.attributes.flags);
+        // The one that created it gave it its flags; what was prepended comes first.
+        let created: &[&[u8]] = match flags {
+            1 => &[b"pab", b"pba"],
+            2 => &[b"pab"],
+            _ => &[b"pba"],
+        };
+        assert!(created.contains(&value), "{value:?} has the flags {flags}");
     });
 }
 

@@ -6,6 +6,8 @@ use super::{value, version_of};
 use crate::alloc::entry_of;
 use crate::layout::{Hint, PAGE, UNIT, UidEntry};
 use crate::sync::Ordering;
+use crate::values::Expiry;
+use std::time::Duration;
 
 const KEY: &[u8; 8] = b"the key!";
 
@@ -121,6 +123,35 @@ fn a_reused_uid_is_distinguished() {
             }
         });
         beside(&table, vec![write], vec![by_hint, by_uid]);
+    });
+}
+
+/// Counting and touching by the hint of a key changes no later key of that name, which has the
+/// same uid again.
+#[test]
+fn a_later_key_of_the_same_name_is_not_changed_by_uid() {
+    explore(1500, || {
+        let table = table(|t| {
+            t.set_uid(KEY, b"5").expect("room");
+        });
+        let first = hint(&table, KEY);
+        let replace: Write = Box::new(move |t| {
+            assert!(t.remove(KEY).unwrap());
+            let second = t.set_uid(KEY, b"7").unwrap();
+            assert_eq!(second.uid(), first.uid());
+        });
+        let count: Write = Box::new(move |t| {
+            let counted = t.incr_by_uid(first, 1).unwrap();
+            assert!(counted.is_none_or(|count| count == 6));
+        });
+        let touch: Write = Box::new(move |t| {
+            let hour = Duration::from_secs(3600);
+            t.touch_by_uid(first, Expiry::After(hour)).unwrap();
+        });
+        beside(&table, vec![replace, count, touch], Vec::new());
+        let entry = quietly(|| table.get_entry(KEY).unwrap()).expect("it was set");
+        let found = (&entry.value[..], entry.attributes.expiry);
+        assert_eq!(found, (&b"7"[..], Expiry::Never));
     });
 }
 

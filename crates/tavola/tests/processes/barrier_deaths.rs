@@ -111,6 +111,33 @@ fn the_dead_hold_nobody_up() {
     assert_eq!(table.barrier_wait(KEY, 1, short).unwrap(), Some(0));
 }
 
+/// An actor: comes to a barrier of so many, which nobody expects of it.
+fn come_unexpected(args: &[String]) {
+    alarm(HANG_S);
+    let table = open(&args[0]);
+    let count = args[1].parse().unwrap();
+    let dead = table.barrier_wait(KEY, count, MINUTE).unwrap();
+    say(dead.expect("the others come"));
+}
+
+#[test]
+fn one_that_dies_while_it_waits_has_come() {
+    play(&[("come", come_unexpected)]);
+    let test = "one_that_dies_while_it_waits_has_come";
+    let dir = Dir::new();
+    let path = dir.table("t");
+    let table = open(&path);
+    table.set(KEY, "0;0;;").unwrap();
+    let start = || Actor::start(test, "come", &[path.to_str().unwrap(), "3"]);
+    let victim = start();
+    wait_until(|| are_waiting(&table, 1));
+    let mut other = start();
+    wait_until(|| are_waiting(&table, 2));
+    victim.kill();
+    assert_eq!(table.barrier_wait(KEY, 3, MINUTE).unwrap(), Some(1));
+    assert_eq!(other.hear(), "1");
+}
+
 #[test]
 fn a_process_that_is_stopped_is_waited_for() {
     play(&[("race", race)]);

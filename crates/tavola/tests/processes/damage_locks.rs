@@ -19,6 +19,10 @@ const NAMED: std::ops::Range<usize> = 24..28;
 /// Of a record: its numbers, and its name.
 const NUMBERS: std::ops::Range<usize> = 0..20;
 const NAME: std::ops::Range<usize> = 64..120;
+/// Two of the numbers, and the most that they can be.
+const REACH: usize = 4;
+const PERMITS_AT: usize = 16;
+const MOST_SHARING: u32 = 96;
 /// Waits that are in vain.
 const SHORT: Duration = Duration::from_millis(2);
 
@@ -157,6 +161,32 @@ fn a_flipped_bit_is_an_error_or_harmless() {
         reported > 20 && refused > 20,
         "{reported} reported, {refused} refused"
     );
+}
+
+#[test]
+fn numbers_that_cannot_be_are_reported_and_mended() {
+    let _watch = Watch::begin();
+    let dir = Dir::new();
+    let (bytes, head) = template(&dir);
+    let path = dir.table("numbers");
+    for (place, what) in [(REACH, "reach"), (PERMITS_AT, "permits")] {
+        for (number, name) in ["a lock", "a semaphore"].into_iter().enumerate() {
+            for wrong in [MOST_SHARING + 1, 1 << 31, u32::MAX] {
+                let mut damaged = bytes.clone();
+                let at = head + RECORDS + number * RECORD + place;
+                damaged[at..at + 4].copy_from_slice(&wrong.to_le_bytes());
+                let about = format!("{what} of {name}: {wrong}");
+                std::fs::write(&path, &damaged).unwrap();
+                let table = Table::options().open_existing(&path).unwrap();
+                let problems = table.check().unwrap().problems;
+                let is_named = problems.iter().any(|problem| problem.contains(name));
+                assert!(is_named, "{about}: {problems:?}");
+                assert!(!table.repair().unwrap().is_clean(), "{about}");
+                assert_clean(&table);
+                assert_usable(&table, &about);
+            }
+        }
+    }
 }
 
 #[test]

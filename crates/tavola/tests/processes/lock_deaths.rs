@@ -214,6 +214,45 @@ fn a_forked_child_holds_nothing_and_releases_nothing() {
     );
 }
 
+/// A forked child is a participant of its own, also at locks that its parent has open.
+#[test]
+fn a_forked_child_locks_for_itself_and_may_die() {
+    alone("a_forked_child_locks_for_itself_and_may_die", &[], || {
+        let dir = Dir::new();
+        let (table, _) = create(&dir);
+        let lock = table.named_lock(LOCK).unwrap();
+        let semaphore = semaphore(&table);
+        let area = table.area("counts", 4096).unwrap();
+        let has_it = &area.words()[0];
+        let child = fork(|| {
+            let _held = (lock.lock().unwrap(), semaphore.acquire().unwrap());
+            has_it.store(1, Relaxed);
+            loop {
+                std::thread::park();
+            }
+        });
+        let begun = Instant::now();
+        while has_it.load(Relaxed) == 0 {
+            assert!(begun.elapsed() < MINUTE, "the child does not get it");
+        }
+        assert!(lock.try_lock().unwrap().is_none());
+        let two = [(); 2].map(|()| semaphore.try_acquire().unwrap().expect("of three"));
+        assert!(semaphore.try_acquire().unwrap().is_none());
+        child.signal(libc::SIGKILL);
+        assert_eq!(child.end(), -libc::SIGKILL);
+        assert!(lock.try_lock().unwrap().expect("it is dead").owner_died());
+        assert!(
+            semaphore
+                .try_acquire()
+                .unwrap()
+                .expect("it is dead")
+                .owner_died()
+        );
+        drop(two);
+        assert_free(&lock);
+    });
+}
+
 #[test]
 fn a_closed_handle_is_as_a_death() {
     let dir = Dir::new();

@@ -8,7 +8,7 @@ use crate::support::part::{Actor, alone, hear, play, say};
 use crate::support::patience::{HANG_S, MINUTE, Watch};
 use crate::support::process::{alarm, fork};
 use crate::support::{Dir, Random, assert_clean};
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::thread::JoinHandleExt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tavola::{Error, Level, Log, Overload, Table};
+use tavola::{Error, Level, Log, LogLine, LogSink, Overload, Table};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -55,6 +55,47 @@ fn the_last_lines_of_the_killed_are_there() {
     }
     // What the dead had in hand is not lost for others.
     assert_clean(&Table::open(&path).unwrap());
+}
+
+/// Writes lines to a file, each after a while.
+struct SlowFile(std::fs::File);
+
+impl LogSink for SlowFile {
+    fn line(&mut self, line: &LogLine<'_>) -> io::Result<()> {
+        std::thread::sleep(Duration::from_millis(20));
+        self.0.write_all(line.text)
+    }
+
+    fn dropped(&mut self, lines: u64) -> io::Result<()> {
+        panic!("{lines} lines are lost");
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An actor: ends while a thread of its own drains the log.
+fn end_without_stopping(args: &[String]) {
+    alarm(HANG_S);
+    let log = quiet(Log::open(&args[0]).unwrap());
+    let file = std::fs::File::create(&args[1]).unwrap();
+    std::mem::forget(log.start_drain(SlowFile(file)).unwrap());
+    for number in 0..10 {
+        log.line(Level::Info, number.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn the_exit_of_a_process_waits_for_the_last_lines() {
+    play(&[("end", end_without_stopping)]);
+    let test = "the_exit_of_a_process_waits_for_the_last_lines";
+    let dir = Dir::new();
+    let (path, out) = (dir.table("own"), dir.table("out"));
+    drop(small(Overload::Block).create(&path).unwrap());
+    let args = [&path, &out].map(|path| path.to_str().unwrap());
+    Actor::start(test, "end", &args).finish();
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "0123456789");
 }
 
 /// An actor: drains a log into nothing until it is killed.

@@ -2,7 +2,7 @@
 
 use crate::support::part::{Actor, hear, play, say};
 use crate::support::{Dir, Random, assert_clean};
-use tavola::{CasOutcome, Table};
+use tavola::{Attributes, CasOutcome, Expiry, Table};
 
 const PROCESSES: u64 = 6;
 const COUNTERS: u64 = 4;
@@ -195,6 +195,59 @@ fn appended_words_are_all_there_in_order() {
         next[process] += 1;
     }
     assert_eq!(next, vec![300; PROCESSES as usize]);
+}
+
+const NEW_KEYS: u64 = 3_000;
+
+/// Appends to keys that are missing, or prepends; reports the sum of the lengths that it was told.
+fn join(args: &[String]) {
+    let (table, _) = begin(args);
+    let (seed, mut sum) = (args[1].parse::<u32>().unwrap(), 0);
+    let attributes = Attributes {
+        expiry: Expiry::Never,
+        flags: seed + 1,
+    };
+    for number in 0..NEW_KEYS {
+        let (key, word) = (number.to_le_bytes(), [b'a' + seed as u8; 3]);
+        sum += match seed % 2 {
+            0 => table.append_with(key, word, attributes),
+            _ => table.prepend_with(key, word, attributes),
+        }
+        .unwrap();
+    }
+    say(sum);
+}
+
+/// The first creates a key, in which the words of all others are, too.
+#[test]
+fn keys_that_are_made_by_appending_have_all_words() {
+    play(&[("join", join)]);
+    let dir = Dir::new();
+    let (table, path) = create(&dir);
+    let test = "keys_that_are_made_by_appending_have_all_words";
+    let answers = together(test, "join", &path);
+    // Each was told another length: of one word, of two, and so on.
+    let lengths = (1..=PROCESSES).map(|words| 3 * words).sum::<u64>();
+    assert_eq!(sum_of(&answers), NEW_KEYS * lengths);
+    for number in 0..NEW_KEYS {
+        let entry = table.get_entry(number.to_le_bytes()).unwrap().unwrap();
+        let words: Vec<u8> = entry.value.chunks(3).map(|word| word[0]).collect();
+        assert!(entry.value.chunks(3).all(|word| *word == [word[0]; 3]));
+        // The one that created it gave it its flags.
+        let creator = entry.attributes.flags as usize - 1;
+        let at = words.iter().position(|word| *word == b'a' + creator as u8);
+        let (before, after) = words.split_at(at.expect("its word"));
+        assert!(before.iter().all(|word| (word - b'a') % 2 == 1));
+        assert!(
+            after[1..]
+                .iter()
+                .all(|word| (word - b'a').is_multiple_of(2))
+        );
+        let all: std::collections::BTreeSet<_> = words.iter().collect();
+        let count = PROCESSES as usize;
+        assert_eq!((words.len(), all.len()), (count, count), "{words:?}");
+    }
+    assert_clean(&table);
 }
 
 /// Writes one's own versions and reads others': no process sees a key's version go back.

@@ -6,7 +6,7 @@ use crate::support::patience::Watch;
 use crate::support::{Dir, Random, any_uid, assert_clean, over_every_table, rounds, value_of};
 use std::path::Path;
 use tavola::{Error, Hint, Options, Table};
-use tavola_model::{Fixed, Model, Op, agree, play};
+use tavola_model::{Fixed, Life, Model, Op, agree, play};
 
 /// Words, words that are not aligned, no value, more than a line, the longest.
 const LENGTHS: [(u32, u32); 7] = [
@@ -34,7 +34,7 @@ fn key_of(number: u64, len: u32) -> Vec<u8> {
 fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> Op {
     let key = key_of(random.below(keys), key);
     let value = random.bytes(value as usize);
-    match random.below(28) {
+    match random.below(30) {
         0..=2 => Op::Set(key, value),
         3 => Op::SetMany(vec![(key, value)]),
         4 | 5 => Op::Add(key, value),
@@ -53,6 +53,8 @@ fn draw(random: &mut Random, keys: u64, key: u32, value: u32, model: &Model) -> 
         22 => Op::IncrByUid(any_uid(random, model), random.next()),
         23 => Op::DecrByUid(any_uid(random, model), random.next()),
         24 => Op::GetByUid(any_uid(random, model)),
+        25 => Op::AppendWith(key, value, Life::Forever, 0),
+        26 => Op::PrependWith(key, Vec::new(), Life::Default, 0),
         _ => Op::Get(key),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Random, over_every_table};
 use tavola::Table;
-use tavola_model::{Answer, End, Model, Op, Refusal, agree, play};
+use tavola_model::{Answer, End, Life, Model, Op, Refusal, agree, play};
 
 /// Keys from a small set, so that operations meet; among them an empty and a long one.
 fn key(random: &mut Random, keys: u64) -> Vec<u8> {
@@ -27,7 +27,7 @@ fn value(random: &mut Random) -> Vec<u8> {
 
 fn draw(random: &mut Random, keys: u64) -> Op {
     let key = key(random, keys);
-    match random.below(26) {
+    match random.below(28) {
         0 | 1 => Op::Set(key, value(random)),
         2 => Op::Add(key, value(random)),
         3 => Op::Replace(key, value(random)),
@@ -44,6 +44,8 @@ fn draw(random: &mut Random, keys: u64) -> Op {
         17 => Op::Lease(key, End::Fill(value(random))),
         18 => Op::Contains(key),
         19 | 20 => transaction(random, keys),
+        21 => Op::AppendWith(key, random.bytes(9), Life::Hours(2), 7),
+        22 => Op::PrependWith(key, random.bytes(9), Life::Forever, 0),
         _ => Op::Get(key),
     }
 }

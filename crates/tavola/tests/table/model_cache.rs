@@ -43,12 +43,14 @@ fn value(random: &mut Random) -> Vec<u8> {
 
 fn draw(random: &mut Random, keys: u64) -> Op {
     let key = key(random, keys);
-    match random.below(39) {
+    match random.below(41) {
         0..=4 => Op::Set(key, value(random)),
         5 | 6 => Op::Add(key, value(random)),
         7 => Op::Replace(key, value(random)),
         8 => Op::Append(key, value(random)),
         9 => Op::Prepend(key, value(random)),
+        30 => Op::AppendWith(key, value(random), Life::Hours(1), 0),
+        31 => Op::PrependWith(key, value(random), Life::Hours(1), 0),
         10 | 11 => Op::Swap(key, value(random)),
         12..=14 => Op::Update(key, value(random)),
         15 => Op::Remove(key),

@@ -154,8 +154,16 @@ fn old_keys() -> Vec<Named> {
             ],
         ),
         (
+            "append to a missing key, which gets flags and a time",
+            vec![
+                Op::AppendWith(new.to_vec(), sealed(new, 1, 20), Life::Hours(1), 7),
+                Op::PrependWith(new.to_vec(), bytes("more"), Life::Hours(3), 9),
+            ],
+        ),
+        (
             "append and update, which keep what there is",
             vec![
+                Op::AppendWith(bytes("mortal"), bytes("less"), Life::Hours(5), 9),
                 Op::Append(bytes("mortal"), bytes("more")),
                 Op::Update(bytes("mortal uid"), bytes("more")),
                 Op::Append(bytes("flagged"), bytes("more")),
@@ -262,6 +270,15 @@ fn of_expired() -> Vec<Named> {
         (
             "update an expired key",
             vec![Op::Update(bytes("gone uid"), bytes("first"))],
+        ),
+        (
+            "append to an expired key that expires",
+            vec![Op::AppendWith(
+                bytes("gone uid"),
+                bytes("first"),
+                Life::Hours(1),
+                7,
+            )],
         ),
         (
             "incr of an expired counter",
