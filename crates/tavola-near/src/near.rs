@@ -9,7 +9,7 @@ use crate::sync::Ordering;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 use tavola::Table;
@@ -189,7 +189,7 @@ impl Near {
 
     fn ask_once(&self, request: &[u8], out: &mut Vec<u8>) -> io::Result<(Heard, u64)> {
         let process = std::process::id();
-        let idle = self.idle().pop();
+        let idle = self.idle().and_then(|mut idle| idle.pop());
         // A forked child leaves the connections to its parent.
         let mut stream = match idle.filter(|(owner, _)| *owner == process) {
             Some((_, stream)) => stream,
@@ -202,15 +202,22 @@ impl Near {
         };
         stream.write_all(request)?;
         let heard = read_answer(&mut stream, out)?;
-        let mut idle = self.idle();
-        if idle.len() < KEPT {
+        if let Some(mut idle) = self.idle()
+            && idle.len() < KEPT
+        {
             idle.push((process, stream));
         }
         Ok(heard)
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(u32, UnixStream)>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the connections, unless another thread has them at this moment. In a forked child
+    /// that may be one of the parent's, so nobody waits for it.
+    fn idle(&self) -> Option<MutexGuard<'_, Vec<(u32, UnixStream)>>> {
+        match self.idle.try_lock() {
+            Ok(idle) => Some(idle),
+            Err(TryLockError::Poisoned(idle)) => Some(idle.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! RESP3 as a client speaks it: commands into bytes, bytes into replies in their order. Pushes keep
 //! their places among the replies, which rule N3 needs.
 //!
-//! Replies own their bytes here, as they go from one thread to another.
+//! Replies own their bytes here: the buffer they came in takes the next ones meanwhile.
 
 use tavola_proto::resp as proto;
 
@@ -16,7 +16,9 @@ pub(crate) enum Reply {
     Error(String),
     List(Vec<Reply>),
     Push(Vec<Reply>),
-    /// One that no command of a near cache asks for, or a map of the greeting.
+    /// Each key, then its value.
+    Map(Vec<Reply>),
+    /// One that no command of a near cache asks for.
     Other,
 }
 
@@ -28,6 +30,7 @@ impl From<proto::Reply<'_>> for Reply {
             proto::Reply::Integer(number) => Self::Number(number),
             proto::Reply::Error(text) => Self::Error(String::from_utf8_lossy(text).into_owned()),
             proto::Reply::Array(replies) => Self::List(replies.map(Reply::from).collect()),
+            proto::Reply::Map(replies) => Self::Map(replies.map(Reply::from).collect()),
             proto::Reply::Push(replies) => Self::Push(replies.map(Reply::from).collect()),
             _ => Self::Other,
         }

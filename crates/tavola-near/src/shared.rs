@@ -90,6 +90,12 @@ impl Shared {
         let lock = table.named_lock("near head")?;
         let _guard = lock.lock()?;
         if shared.word(0).load(Ordering::Acquire) == 0 {
+            if !table.is_empty()? {
+                return Err(NearError::BadOption {
+                    option: "table",
+                    why: "it has keys that are not of a near cache; use another name".to_owned(),
+                });
+            }
             shared.word(1).store(VERSION, Ordering::Relaxed);
             shared.word(2).store(upstream, Ordering::Relaxed);
             // Pairs with the load in `verify`: who sees it sees the words before.

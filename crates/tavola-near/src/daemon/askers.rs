@@ -2,11 +2,12 @@
 
 use crate::ask::{socket_path, take_request, write_answer};
 use crate::engine::{Answered, Engine};
+use rustix::event::PollFlags;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, process};
 use tavola::Table;
 
@@ -23,8 +24,21 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    pub(super) fn has_output(&self) -> bool {
-        !self.out.is_empty()
+    /// Whether nothing more is read: a request is on the way, or answers are not taken.
+    fn is_busy(&self) -> bool {
+        self.is_waiting || self.out.len() > MOST_READ
+    }
+
+    /// What to wait for.
+    pub(super) fn interest(&self) -> PollFlags {
+        let reads = match self.is_busy() {
+            true => PollFlags::empty(),
+            false => PollFlags::IN,
+        };
+        match self.out.is_empty() {
+            true => reads,
+            false => reads | PollFlags::OUT,
+        }
     }
 
     /// Reads what has come. Returns false if the connection has ended.
@@ -58,19 +72,49 @@ pub(super) fn is_pause(error: &io::Error) -> bool {
     [Interrupted, WouldBlock].contains(&error.kind())
 }
 
+/// More readers are not served at once.
+const MOST_ASKERS: usize = 4096;
+/// Between two looks whether the socket is still there; after a connection that could not be
+/// accepted.
+const LOOK_MS: u64 = 1000;
+const REST_MS: u64 = 100;
+
 /// The socket and its connections.
 pub(super) struct Askers {
     pub(super) listener: UnixListener,
     path: PathBuf,
+    /// The file that the socket is, device and number.
+    file: (u64, u64),
+    next_look_ms: u64,
+    /// Until then nobody is accepted.
+    rests_until_ms: u64,
     pub(super) open: HashMap<u64, Asker>,
     next_number: u64,
+}
+
+fn file_at(path: &Path) -> io::Result<(u64, u64)> {
+    let metadata = fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 impl Askers {
     /// Listens beside the table, in the place of a former owner.
     pub(super) fn listen(table: &Table) -> io::Result<Self> {
         let path = socket_path(table.path());
-        let mut fresh = path.clone().into_os_string();
+        let (listener, file) = Self::bind(table, &path)?;
+        Ok(Self {
+            listener,
+            path,
+            file,
+            next_look_ms: 0,
+            rests_until_ms: 0,
+            open: HashMap::new(),
+            next_number: 0,
+        })
+    }
+
+    fn bind(table: &Table, path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
+        let mut fresh = path.as_os_str().to_owned();
         fresh.push(format!(".{}", process::id()));
         let fresh = PathBuf::from(fresh);
         // One of a former process of this number.
@@ -80,23 +124,53 @@ impl Askers {
         // Who may use the table may ask.
         let mode = fs::metadata(table.path())?.permissions().mode() & 0o666;
         fs::set_permissions(&fresh, fs::Permissions::from_mode(mode))?;
-        fs::rename(&fresh, &path)?;
-        Ok(Self {
-            listener,
-            path,
-            open: HashMap::new(),
-            next_number: 0,
-        })
+        let file = file_at(&fresh)?;
+        fs::rename(&fresh, path)?;
+        Ok((listener, file))
     }
 
+    /// Removes the socket, unless it is that of another owner by now.
     pub(super) fn remove_socket(&self) {
         // If it stays, readers are told that nobody listens.
-        let _ = fs::remove_file(&self.path);
+        if self.is_there() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 
-    pub(super) fn accept(&mut self) {
-        // If no more can be accepted now, those that wait are accepted later.
-        while let Ok((stream, _)) = self.listener.accept() {
+    fn is_there(&self) -> bool {
+        file_at(&self.path).is_ok_and(|file| file == self.file)
+    }
+
+    /// Listens anew if the socket is gone. A former owner may have removed it that was stopped
+    /// right before that, as it ended.
+    pub(super) fn restore_socket(&mut self, table: &Table, now_ms: u64) {
+        if now_ms < self.next_look_ms {
+            return;
+        }
+        self.next_look_ms = now_ms + LOOK_MS;
+        if !self.is_there()
+            && let Ok((listener, file)) = Self::bind(table, &self.path)
+        {
+            (self.listener, self.file) = (listener, file);
+        }
+    }
+
+    /// Whether connections are accepted.
+    pub(super) fn accepts(&self, now_ms: u64) -> bool {
+        self.open.len() < MOST_ASKERS && now_ms >= self.rests_until_ms
+    }
+
+    pub(super) fn accept(&mut self, now_ms: u64) {
+        while self.open.len() < MOST_ASKERS {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if is_pause(&error) => return,
+                Err(_) => {
+                    // As if it has too many files open: those that wait are accepted later.
+                    self.rests_until_ms = now_ms + REST_MS;
+                    return;
+                }
+            };
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
@@ -123,9 +197,9 @@ impl Askers {
     }
 
     /// Sends on to one reader.
-    pub(super) fn send(&mut self, number: u64) {
+    pub(super) fn send(&mut self, number: u64, engine: &mut Engine, now_ms: u64) {
         if let Some(asker) = self.open.get_mut(&number)
-            && !asker.write()
+            && !(asker.write() && asker.ask(number, engine, now_ms))
         {
             self.open.remove(&number);
         }
@@ -147,9 +221,9 @@ impl Askers {
 }
 
 impl Asker {
-    /// Passes the next request on, if none is on the way. Returns false if it is malformed.
+    /// Passes the next request on, if this is not busy. Returns false if it is malformed.
     fn ask(&mut self, number: u64, engine: &mut Engine, now_ms: u64) -> bool {
-        if self.is_waiting {
+        if self.is_busy() {
             return true;
         }
         match take_request(&mut self.incoming) {
@@ -161,5 +235,31 @@ impl Asker {
             Ok(None) => true,
             Err(_) => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_former_owner_leaves_the_socket_of_the_next_one_and_a_lost_one_comes_back() {
+        let directory = tempfile::tempdir_in("/dev/shm").expect("a directory");
+        let options = Table::options().max_size(1 << 20);
+        let table = options.create(directory.path().join("t")).expect("a table");
+        let path = socket_path(table.path());
+        let former = Askers::listen(&table).expect("a socket");
+        let mut owner = Askers::listen(&table).expect("a socket");
+        former.remove_socket();
+        let _reader = UnixStream::connect(&path).expect("the owner listens");
+        owner.accept(0);
+        assert_eq!(owner.open.len(), 1);
+        fs::remove_file(&path).expect("a socket");
+        owner.restore_socket(&table, LOOK_MS);
+        let _reader = UnixStream::connect(&path).expect("it listens again");
+        owner.accept(LOOK_MS);
+        assert_eq!(owner.open.len(), 2);
+        owner.remove_socket();
+        assert!(!path.exists());
     }
 }

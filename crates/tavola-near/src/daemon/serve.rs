@@ -50,6 +50,7 @@ enum Ready {
 
 /// An owner at work.
 pub(super) struct Serving<'a> {
+    table: &'a Table,
     engine: Engine,
     askers: Askers,
     address: &'a Address,
@@ -66,12 +67,13 @@ pub(super) struct Serving<'a> {
 
 impl<'a> Serving<'a> {
     pub(super) fn begin(
-        table: &Table,
+        table: &'a Table,
         owner: Owner,
         settings: Settings,
         address: &'a Address,
     ) -> Result<Self> {
         Ok(Self {
+            table,
             engine: Engine::new(owner, settings),
             askers: Askers::listen(table).map_err(NearError::Socket)?,
             address,
@@ -116,19 +118,21 @@ impl<'a> Serving<'a> {
     fn turn(&mut self, report: &mut dyn FnMut(NearEvent)) -> Result<(), Stop> {
         self.connect()?;
         self.engine.tick(exact_ms())?;
+        // This is still the owner.
+        self.askers.restore_socket(self.table, exact_ms());
         for side in [Side::Tracking, Side::Values] {
             self.send(side)?;
         }
         for (ready, flags) in self.wait() {
             let is_readable = !(flags - PollFlags::OUT).is_empty();
             match ready {
-                Ready::Listener => self.askers.accept(),
+                Ready::Listener => self.askers.accept(exact_ms()),
                 Ready::Server(side) if is_readable => self.receive(side)?,
                 // Sent at the beginning of the next turn.
                 Ready::Server(_) => {}
                 Ready::Asker(number) => {
                     if flags.contains(PollFlags::OUT) {
-                        self.askers.send(number);
+                        self.askers.send(number, &mut self.engine, exact_ms());
                     }
                     if is_readable {
                         self.askers.receive(number, &mut self.engine, exact_ms());
@@ -185,8 +189,12 @@ impl<'a> Serving<'a> {
         };
         let sides = [Side::Tracking, Side::Values];
         let pending = sides.map(|side| !self.engine.output(side).is_empty());
-        let mut ready = vec![Ready::Listener];
-        let mut polled = vec![PollFd::new(&self.askers.listener, PollFlags::IN)];
+        let now_ms = exact_ms();
+        let (mut ready, mut polled) = (Vec::new(), Vec::new());
+        if self.askers.accepts(now_ms) {
+            ready.push(Ready::Listener);
+            polled.push(PollFd::new(&self.askers.listener, PollFlags::IN));
+        }
         if let Some(link) = &self.link {
             let streams = [&link.tracking, &link.values];
             for ((side, stream), has_output) in sides.into_iter().zip(streams).zip(pending) {
@@ -196,9 +204,8 @@ impl<'a> Serving<'a> {
         }
         for (number, asker) in &self.askers.open {
             ready.push(Ready::Asker(*number));
-            polled.push(PollFd::new(&asker.stream, outgoing(asker.has_output())));
+            polled.push(PollFd::new(&asker.stream, asker.interest()));
         }
-        let now_ms = exact_ms();
         let due_ms = match self.link {
             Some(_) => self.engine.next_due_ms(now_ms),
             None => self.engine.next_due_ms(now_ms).min(self.retry_at_ms),

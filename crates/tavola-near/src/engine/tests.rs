@@ -169,6 +169,8 @@ fn servers_that_do_not_fit_are_refused() {
     assert!(refusal(hello).contains("HELLO"));
     let tracking = b"%0\r\n-NOPERM no\r\n";
     assert!(refusal(tracking).contains("NOPERM"));
+    let node = b"%2\r\n$5\r\nproto\r\n:3\r\n$4\r\nmode\r\n$7\r\ncluster\r\n";
+    assert!(refusal(node).contains("cluster"));
     let replica = b"*5\r\n$5\r\nslave\r\n$1\r\nh\r\n:1\r\n$7\r\nconnect\r\n:-1\r\n";
     assert!(refusal(&[GREETING, replica].concat()).contains("replica"));
     // A master that becomes a replica is found out by the next beat.

@@ -91,7 +91,10 @@ impl Tracking {
             (Expected::Hello | Expected::Tracking, Reply::Error(why)) => {
                 return Err(Stop::Refused(why.clone()));
             }
-            (Expected::Hello, _) => self.expected = Expected::Tracking,
+            (Expected::Hello, reply) => {
+                check_mode(reply)?;
+                self.expected = Expected::Tracking;
+            }
             (Expected::Tracking, _) => self.expected = Expected::Beat,
             (Expected::Beat, reply) => {
                 check_role(reply)?;
@@ -159,6 +162,24 @@ fn apply(push: &[Reply], owner: &mut Owner) -> Result<(), Stop> {
         _ => owner.next_epoch()?,
     }
     Ok(())
+}
+
+/// Refuses a node of a cluster: it has a part of the keys, which may move to others.
+fn check_mode(greeting: &Reply) -> Result<(), Stop> {
+    let Reply::Map(words) = greeting else {
+        return Ok(());
+    };
+    let bytes = |text: &[u8]| Reply::Bytes(text.to_vec());
+    let is_node = { words.chunks_exact(2) }
+        .any(|pair| pair[0] == bytes(b"mode") && pair[1] == bytes(b"cluster"));
+    match is_node {
+        false => Ok(()),
+        true => Err(Stop::Refused(
+            "it is a node of a cluster, which a near cache cannot be before; give the address of \
+             a server that is none"
+                .to_owned(),
+        )),
+    }
 }
 
 fn check_role(reply: &Reply) -> Result<(), Stop> {

@@ -4,6 +4,8 @@ use crate::daemon::{Daemon, open, signal, table};
 use crate::server::Server;
 use crate::wait_until;
 use rustix::process::Signal;
+use std::io::{ErrorKind, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tavola_near::{DaemonOptions, Near, NearError, NearEvent};
@@ -159,6 +161,9 @@ fn servers_that_cannot_be_cached_are_refused() {
     let Some(replica) = Server::start(&["--replicaof", "127.0.0.1 1"]) else {
         return;
     };
+    let Some(node) = Server::start(&["--cluster-enabled", "yes"]) else {
+        return;
+    };
     let directory = tempfile::tempdir_in("/dev/shm").expect("a directory");
     let refusal = |name: &str, address: &str| {
         let table = table(&directory.path().join(name));
@@ -171,6 +176,13 @@ fn servers_that_cannot_be_cached_are_refused() {
     assert!(of_password.contains("NOAUTH"), "{of_password}");
     let of_replica = refusal("replica", &replica.address());
     assert!(of_replica.contains("it is a replica"), "{of_replica}");
+    table(&directory.path().join("keys"))
+        .set("a", "1")
+        .expect("a set");
+    let of_keys = refusal("keys", &server.address());
+    assert!(of_keys.contains("not of a near cache"), "{of_keys}");
+    let of_node = refusal("node", &node.address());
+    assert!(of_node.contains("a node of a cluster"), "{of_node}");
     let mut client = server.client();
     client.call(&[b"AUTH", b"secret"]).expect("a reply");
     let user = client.call(&[
@@ -265,4 +277,35 @@ fn a_daemon_waits_for_its_server_and_says_so() {
         assert_eq!(cached(&near, "a"), b"1");
         assert!(near.status().losses >= 1);
     });
+}
+
+#[test]
+fn a_reader_that_takes_no_answers_is_not_read_without_end() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let directory = tempfile::tempdir_in("/dev/shm").expect("a directory");
+    let path = directory.path().join("near");
+    let _daemon = Daemon::start(&path, &server.address());
+    let near = open(&path);
+    let mut reader = UnixStream::connect(directory.path().join(".near.near")).expect("a daemon");
+    reader.set_nonblocking(true).expect("an option");
+    // The length of a key, and the key.
+    let requests = [&1000_u32.to_le_bytes()[..], &[b'k'; 1000]]
+        .concat()
+        .repeat(64);
+    let (mut written, mut pauses, mut at) = (0, 0, 0);
+    while pauses < 200 && written < 64 << 20 {
+        match reader.write(&requests[at..]) {
+            Ok(len) => (written, at, pauses) = (written + len, (at + len) % requests.len(), 0),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock, "{written} bytes");
+                pauses += 1;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+    assert!(written < 32 << 20, "{written} bytes were read");
+    // Others are served meanwhile.
+    assert_eq!(near.get("none").expect("an answer"), None);
 }
