@@ -44,6 +44,13 @@ subtest 'every way to put' => sub {
     is($cdb->getlast('z'), undef, 'getlast of a missing key');
     is($cdb->get($all), $all, 'bytes');
     is($cdb->get(''), '', 'the empty key');
+    is($cdb->get($all), $all, 'the value that is looked for');
+    seek $cdb->handle, $cdb->datapos, 0;
+    is(read($cdb->handle, my $read, $cdb->datalen), length $all, 'datalen');
+    is($read, $all, 'handle and datapos');
+    ok(!$cdb->exists('z'), 'a missing key');
+    is($cdb->datapos, undef, 'datapos of a missing key');
+    is($cdb->datalen, undef, 'datalen of a missing key');
     is_deeply([ $cdb->keys ], [ 'a', $all, '', 'b', 'c' ], 'keys');
     is($cdb->records, 7, 'records');
     is($cdb->check, 7, 'check');
@@ -160,6 +167,11 @@ subtest 'CDB_File and the same files' => sub {
     my $own = tie my %own, 'Tavola::CDB', "$dir/theirs" or die $!;
     is_deeply($own->multi_get('a'), $read->multi_get('a'), 'we read theirs');
     is_deeply(pairs(\%own), pairs(\%made), 'all of it');
+    my $value = $made{q} . $own{q};
+    is($value, 'vqvq', 'a value');
+    is($own->datapos, $read->datapos, 'datapos is theirs');
+    is($own->datalen, $read->datalen, 'datalen is theirs');
+    is(ref $own->handle, 'GLOB', 'handle');
 };
 
 done_testing;

@@ -59,6 +59,21 @@ exists(SV *self, SV *key)
   OUTPUT:
     RETVAL
 
+void
+position(SV *self, SV *key)
+  PREINIT:
+    uint64_t position = 0, value_len = 0;
+    const char *data;
+    STRLEN len;
+  PPCODE:
+    data = SvPV_const(key, len);
+    if (checked(aTHX_ tavola_cdb_position(tvl_pointer(aTHX_ self, &tvl_cdb_vtbl, "constant file"),
+                                          data, len, &position, &value_len)) == TAVOLA_OK) {
+      EXTEND(SP, 2);
+      mPUSHu((UV)position);
+      mPUSHu((UV)value_len);
+    }
+
 SV *
 all(SV *self, SV *key)
   PREINIT:

@@ -240,6 +240,31 @@ tavola_status tavola_cdb_get(const struct tavola_cdb *cdb,
 // As `tavola_cdb_get`.
 tavola_status tavola_cdb_contains(const struct tavola_cdb *cdb, const void *key, size_t key_len);
 
+// Finds the first value of a key in the file: how many bytes are before it, and how many it has.
+// So a program can read it from the file by itself.
+//
+// # Examples
+// ```c
+// tavola_cdb *people = NULL;
+// uint64_t position = 0, len = 0;
+// if (tavola_cdb_open("./people.cdb", &people) != TAVOLA_OK) {
+//   fprintf(stderr, "%s\n", tavola_last_error());
+//   return;
+// }
+// if (tavola_cdb_position(people, TAVOLA_STR("alice"), &position, &len) == TAVOLA_OK) {
+//   printf("%d bytes at byte %d\n", (int)len, (int)position);
+// }
+// tavola_cdb_close(people);
+// ```
+//
+// # Errors
+// As `tavola_cdb_get`.
+tavola_status tavola_cdb_position(const struct tavola_cdb *cdb,
+                                  const void *key,
+                                  size_t key_len,
+                                  uint64_t *position,
+                                  uint64_t *len);
+
 // Begins a search for the records of a key: a cdb file may have several. The file stays open until
 // the search is closed, also if the handle is closed or refreshed before.
 //

@@ -39,6 +39,13 @@ class cdb {
   bool contains(std::string_view key) const {
     return detail::done(tavola_cdb_contains(get_handle(), key.data(), key.size()));
   }
+  // Where the first value of a key is in the file, and how many bytes it has; or nothing.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> position(std::string_view key) const {
+    std::uint64_t at = 0, len = 0;
+    const bool is_there =
+        detail::done(tavola_cdb_position(get_handle(), key.data(), key.size(), &at, &len));
+    return is_there ? std::optional(std::make_pair(at, len)) : std::nullopt;
+  }
   // All values of a key, in the order in which they were written.
   std::vector<std::string> get_all(std::string_view key) const {
     tavola_cdb_find* made = nullptr;

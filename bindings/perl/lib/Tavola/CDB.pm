@@ -146,7 +146,28 @@ sub finish {
 
 sub get {
     my ($self, $key) = @_;
-    return _text($self, _file($self)->get(_bytes($self, $key)));
+    $self->{asked} = _bytes($self, $key);
+    return _text($self, _file($self)->get($self->{asked}));
+}
+
+# Where the value is in the file of the key that was asked for last, and how many bytes it has.
+sub datapos { my ($self) = @_; return (_place($self))[0] }
+sub datalen { my ($self) = @_; return (_place($self))[1] }
+
+sub _place {
+    my ($self) = @_;
+    return defined $self->{asked} ? _file($self)->position($self->{asked}) : ();
+}
+
+# The file, opened by its name when this is called first.
+sub handle {
+    my ($self) = @_;
+    _file($self);
+    return $self->{handle} //= do {
+        CORE::open my $handle, '<:raw', $self->{path}
+            or Tavola::Error->throw("cannot open $self->{path}: $!");
+        $handle;
+    };
 }
 
 # All values of a key, in a list.
@@ -162,7 +183,8 @@ sub getlast { my ($self, $key) = @_; return multi_get($self, $key)->[-1] }
 # Of a file that is being made, the new one is asked.
 sub exists {
     my ($self, $key) = @_;
-    return ($self->{writer} // _file($self))->exists(_bytes($self, $key));
+    $self->{asked} = _bytes($self, $key);
+    return ($self->{writer} // _file($self))->exists($self->{asked});
 }
 
 # The next record, or nothing at the end; then the first one comes again.
@@ -225,11 +247,18 @@ sub TIEHASH {
 sub FETCH {
     my ($self, $key) = @_;
     my $at = $self->{at};
-    return $at->[1] if $at && defined $key && $at->[0] eq $key;
+    if ($at && defined $key && $at->[0] eq $key) {
+        delete $self->{asked};
+        return $at->[1];
+    }
     return get($self, $key);
 }
 
-sub EXISTS { my ($self, $key) = @_; return _file($self)->exists(_bytes($self, $key)) }
+sub EXISTS {
+    my ($self, $key) = @_;
+    $self->{asked} = _bytes($self, $key);
+    return _file($self)->exists($self->{asked});
+}
 
 sub FIRSTKEY {
     my ($self) = @_;

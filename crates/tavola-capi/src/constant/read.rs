@@ -100,3 +100,44 @@ pub unsafe extern "C" fn tavola_cdb_contains(
         found(is_there)
     })
 }
+
+/// Finds the first value of a key in the file: how many bytes are before it, and how many it has.
+/// So a program can read it from the file by itself.
+///
+/// # Examples
+/// ```c
+/// tavola_cdb *people = NULL;
+/// uint64_t position = 0, len = 0;
+/// if (tavola_cdb_open("./people.cdb", &people) != TAVOLA_OK) {
+///   fprintf(stderr, "%s\n", tavola_last_error());
+///   return;
+/// }
+/// if (tavola_cdb_position(people, TAVOLA_STR("alice"), &position, &len) == TAVOLA_OK) {
+///   printf("%d bytes at byte %d\n", (int)len, (int)position);
+/// }
+/// tavola_cdb_close(people);
+/// ```
+///
+/// # Errors
+/// As `tavola_cdb_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tavola_cdb_position(
+    cdb: *const tavola_cdb,
+    key: *const c_void,
+    key_len: usize,
+    position: *mut u64,
+    len: *mut u64,
+) -> tavola_status {
+    entry(|| {
+        let (cdb, key) = (given!(handle cdb), given!(bytes key, key_len));
+        let (position, len) = (given!(out position), given!(out len));
+        cdb.with(|file| {
+            let Some(record) = file.find(key).next().transpose()? else {
+                return found(false);
+            };
+            position.put(record.value.position());
+            len.put(record.value.len() as u64);
+            found(true)
+        })
+    })
+}

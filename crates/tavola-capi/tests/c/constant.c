@@ -52,6 +52,18 @@ static int32_t refuse(void *user, const void *data, size_t len) {
   return 1;
 }
 
+static void value_is_where_it_is_said_to_be(const tavola_cdb *cdb) {
+  uint64_t position = 0, len = 0;
+  FILE *there = fopen(file, "rb");
+  CHECK_IS(TAVOLA_OK, tavola_cdb_position(cdb, "", 0, &position, &len));
+  char value[6];
+  CHECK(there && len == sizeof value && !fseek(there, (long)position, SEEK_SET));
+  CHECK(fread(value, 1, sizeof value, there) == sizeof value && !memcmp(value, "nobody", 6));
+  CHECK_IS(TAVOLA_NOT_FOUND, tavola_cdb_position(cdb, "bob", 3, &position, &len));
+  CHECK_IS(TAVOLA_ERR_NULL, tavola_cdb_position(cdb, "bob", 3, NULL, &len));
+  fclose(there);
+}
+
 static void each_format_is_read(int32_t format) {
   struct stat is;
   tavola_cdb *cdb = NULL;
@@ -65,6 +77,7 @@ static void each_format_is_read(int32_t format) {
   CHECK(cdb_has(cdb, "alice", "3") && cdb_has(cdb, "", "nobody") && cdb_has(cdb, "bob", NULL));
   CHECK_IS(TAVOLA_OK, tavola_cdb_contains(cdb, "alice", 5));
   CHECK_IS(TAVOLA_NOT_FOUND, tavola_cdb_contains(cdb, "bob", 3));
+  value_is_where_it_is_said_to_be(cdb);
   CHECK(tavola_cdb_len(cdb) == 2 && tavola_cdb_format_of(cdb) == format);
   CHECK(tavola_cdb_size_bytes(cdb) == (uint64_t)is.st_size);
   CHECK(strcmp(tavola_cdb_path(cdb), file) == 0);

@@ -24,6 +24,7 @@ int main() {
   CHECK(!people.get("carol") && people.contains("bob") && !people.contains("carol"));
   CHECK((people.get_all("alice") == std::vector<std::string>{"3", "4"}));
   CHECK(people.get_all("carol").empty());
+  CHECK(people.position("alice")->second == 1 && !people.position("carol"));
   std::string seen;
   people.for_each([&](std::string_view key, std::string_view value) {
     seen += std::string(key) + ":" + std::to_string(value.size()) + " ";
