@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,11 +15,11 @@ fn compare(shell: &Shell, args: &[&str]) -> Output {
     command(shell, args).output().expect("the command starts")
 }
 
-fn command(shell: &Shell, args: &[&str]) -> std::process::Command {
+fn command(shell: &Shell, args: &[&str]) -> Command {
     command_of(shell, "i", args)
 }
 
-fn command_of(shell: &Shell, workload: &str, args: &[&str]) -> std::process::Command {
+fn command_of(shell: &Shell, workload: &str, args: &[&str]) -> Command {
     let path = |name: &str| {
         let path = shell.dir.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -95,18 +95,40 @@ fn constant_files_of_both_formats_are_compared() {
             (&(*peer).into(), &Value::Null)
         );
     }
-    let rows = results["rows"].as_array().unwrap();
     let phases = ["a write_all", "a read_all", "e put", "e get", "e miss"];
-    let wanted = peers.map(|peer| phases.map(|phase| format!("{peer} {phase}")));
+    assert_has_rows(&results, &peers, &phases);
+}
+
+/// The client at memcached, at a server, and at a table without a server, has the row of pairs.
+#[test]
+fn the_client_of_servers_is_compared() {
+    if Command::new("memcached").arg("-V").output().is_err() {
+        println!("not tried: there is no memcached");
+        return;
+    }
+    crate::command::tavola();
+    let shell = Shell::new();
+    let peers = ["memcached-client", "tavola-serve-client", "tavola-client"];
+    let mut command = command_of(&shell, "d", &["--peers", &peers.join(",")]);
+    let results = results(&command.output().unwrap());
+    assert_has_rows(&results, &peers, &["d pairs"]);
+}
+
+/// Each peer has a row of each phase, whose answers were compared.
+fn assert_has_rows(results: &Value, peers: &[&str], phases: &[&str]) {
+    let rows = results["rows"].as_array().unwrap();
     let name = |row: &Value| {
         let parts = ["peer", "workload", "phase"].map(|part| row[part].as_str().unwrap());
         parts.join(" ")
     };
-    for wanted in wanted.concat() {
-        let row = rows.iter().find(|row| name(row) == wanted);
-        let row = row.unwrap_or_else(|| panic!("no {wanted}: {results}"));
-        assert!(row["median"].as_f64().unwrap() > 0.0, "{row}");
-        assert_eq!(row["verified"], true, "{row}");
+    for peer in peers {
+        for phase in phases {
+            let wanted = format!("{peer} {phase}");
+            let row = rows.iter().find(|row| name(row) == wanted);
+            let row = row.unwrap_or_else(|| panic!("no {wanted}: {results}"));
+            assert!(row["median"].as_f64().unwrap() > 0.0, "{row}");
+            assert_eq!(row["verified"], true, "{row}");
+        }
     }
 }
 
