@@ -132,7 +132,7 @@ fn bits_of(words: &[u64]) -> Vec<(u64, u32)> {
     let wanted = Flips::wanted();
     let bits: Vec<u32> = match wanted {
         Flips::Every => (0..32).collect(),
-        Flips::Few | Flips::Half | Flips::Sample => vec![0, 9, 31],
+        Flips::Few | Flips::Quarter | Flips::Sample => vec![0, 9, 31],
     };
     let mut all = Vec::new();
     for at in words {

@@ -4,13 +4,13 @@
 use super::part::{Actor, End, say};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-long`, or `half` of that,
+/// How many flips are tried: `TAVOLA_FLIPS` is `sample` in `make test-long`, or a `quarter` of it,
 /// or `every`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Flips {
     /// A twentieth of the sample.
     Few,
-    Half,
+    Quarter,
     Sample,
     /// Each bit of each place; takes hours.
     Every,
@@ -20,10 +20,12 @@ impl Flips {
     pub fn wanted() -> Self {
         match std::env::var("TAVOLA_FLIPS").as_deref() {
             Err(_) => Self::Few,
-            Ok("half") => Self::Half,
+            Ok("quarter") => Self::Quarter,
             Ok("sample") => Self::Sample,
             Ok("every") => Self::Every,
-            Ok(other) => panic!("TAVOLA_FLIPS is `{other}`; set it to `half`, `sample` or `every`"),
+            Ok(other) => {
+                panic!("TAVOLA_FLIPS is `{other}`; set it to `quarter`, `sample` or `every`")
+            }
         }
     }
 
@@ -31,7 +33,7 @@ impl Flips {
     pub fn of(self, sample: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
         match self {
             Self::Few => sample.into_iter().step_by(20).collect(),
-            Self::Half => sample.into_iter().step_by(2).collect(),
+            Self::Quarter => sample.into_iter().step_by(4).collect(),
             Self::Sample | Self::Every => sample,
         }
     }
