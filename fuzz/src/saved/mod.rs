@@ -209,7 +209,7 @@ fn restored(into: Into, path: &Path, is_changed: bool) {
     table.set(1_u32.to_le_bytes(), vec![9; 50]).expect("room");
     if into == Into::Full {
         let mut fillers = 0..u32::MAX;
-        let mut fill = |number: u32| table.set(format!("filler {number}"), vec![4; 5000]).is_ok();
+        let fill = |number: u32| table.set(format!("filler {number}"), vec![4; 5000]).is_ok();
         assert!(fillers.any(|number| !fill(number)));
     }
     let before = table.len().expect("no damage");
