@@ -28,7 +28,7 @@ tavola-torture: kills processes that use a table, and checks what is left
 const EVERY: u64 = 3600;
 /// Points of a long case in a sample: so many for each of the seconds, and never fewer.
 const POINTS_A_SECOND: u64 = 1;
-const LEAST_POINTS: u64 = 40;
+const LEAST_POINTS: u64 = 32;
 /// Of a case whose end is not known, so many of the first points are in a sample.
 const ALL_OF_THE_FIRST: u64 = 80;
 
