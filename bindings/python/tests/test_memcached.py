@@ -252,7 +252,7 @@ def test_a_value_that_grows_too_long_is_an_error(client, place, prefix):
         client.set("k", zlib.compress(bytes(most + 1)), flags=flags)
         with pytest.raises(memcached.MemcacheError, match="max_decompressed"):
             other.get("k")
-        # What is broken is returned as it is.
+        # A damaged value is returned unchanged.
         client.set("k", bomb[:-1][:500], flags=flags)
         assert other.get("k") == bomb[:500]
         client.set("k", bomb, flags=flags)

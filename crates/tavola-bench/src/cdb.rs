@@ -40,7 +40,7 @@ Examples:
   tavola-bench cdb --keys 1M,10M --dir /var/tmp
   tavola-bench cdb --json | jq 'select(.met == false)'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "keys",
     "phase",
@@ -90,7 +90,7 @@ const PHASES: [&str; 4] = ["build", "first", "scan", "get"];
 /// TinyCDB is the first.
 const FILES: [&str; 3] = ["tinycdb", "cdb", "frozen"];
 
-/// What a file was made for.
+/// A goal of a frozen file.
 enum Goal {
     /// At least so many times the rate of TinyCDB.
     Ratio(f64),
@@ -159,7 +159,7 @@ pub fn run(config: &Config, emit: Emit<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What the lines of a number of keys are made of.
+/// The measurements of one number of keys.
 struct Bench {
     keys: Keys,
     paths: [PathBuf; 3],

@@ -43,7 +43,7 @@ Examples:
   tavola-bench clients --only wait,joined --cpus one --repeat 21
   tavola-bench clients --json | jq 'select(.ratio > 0.9)'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "load",
     "peer",

@@ -32,7 +32,7 @@ Examples:
   tavola-bench locks --threads 1,2,16 --repeat 15
   tavola-bench locks --json | jq 'select(.kind == \"lock\")'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "kind", "threads", "mops", "cpu_mops", "scale", "least", "most",
 ];

@@ -41,7 +41,7 @@ Examples:
   tavola-bench scale --only hot-writer --value-bytes 16
   tavola-bench scale --keys 100K --json | jq 'select(.ratio < 0.85)'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "compare",
     "phase",

@@ -200,7 +200,7 @@ fn bytes_of_a_file_are_as_other_programs_write_them() {
     assert_ne!(fs::read(&path).unwrap(), before);
 }
 
-/// What the files in `data` have.
+/// The records of the files in `data`.
 fn records_of_data() -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut records: Vec<(Vec<u8>, Vec<u8>)> = vec![
         (b"one".to_vec(), b"Hello".to_vec()),

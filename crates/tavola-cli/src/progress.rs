@@ -14,7 +14,9 @@ const BYTES: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} l
 const BYTES_OPEN: &str = "{spinner} {bytes}, {bytes_per_sec}";
 const REBUILT: &str = "{msg} {bar:40} {bytes} of at most {total_bytes}, {bytes_per_sec}";
 const ENTRIES: &str = "{bar:40} {human_pos} of {human_len} keys, {per_sec}, {eta} left";
+#[cfg(feature = "client")]
 const LISTED: &str = "{spinner} {human_pos} keys, {per_sec}";
+#[cfg(feature = "client")]
 const TIMED: &str = "{bar:40} {msg}";
 
 /// A rebuild that takes less is not shown.
@@ -34,11 +36,13 @@ pub fn over_keys(total: u64) -> ProgressBar {
 }
 
 /// A count of keys whose total nobody knows.
+#[cfg(feature = "client")]
 pub fn of_keys() -> ProgressBar {
     bar(ProgressBar::new_spinner(), LISTED)
 }
 
 /// A bar over the milliseconds of work that lasts so long; a message says what is done.
+#[cfg(feature = "client")]
 pub fn over_time(total: Duration) -> ProgressBar {
     let total_ms = u64::try_from(total.as_millis()).unwrap_or(u64::MAX);
     bar(ProgressBar::new(total_ms), TIMED)

@@ -89,7 +89,7 @@ Examples:
   tavola-bench kv --keys 1M --phases get --dist hot --procs 2
   tavola-bench kv --keys 1M --phases get --shards 1 --hot-writer";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "phase", "ops", "seconds", "mops", "p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "runs",
 ];

@@ -121,7 +121,7 @@ Examples:
   tavola-bench log --file-dir /var/tmp                      files on a disk
   tavola-bench log --json | jq 'select(.way) | [.way, .writer_ns, .all_mlps]'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "method",
     "writer_ns",

@@ -100,7 +100,7 @@ Examples:
   tavola-bench queue --cpu 0                          both sides on one CPU
   tavola-bench queue --json | jq 'select(.touched) | [.peer, .run, .mops_each_way]'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "peer",
     "run",

@@ -153,7 +153,7 @@ Examples:
   tavola-bench serve --only get --busy 1 --against tavola-memcached --against-with=-ospin=0
   tavola-bench serve --quick";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "load",
     "transport",

@@ -40,7 +40,7 @@ Examples:
   tavola-bench trace web.u32 --items 10K --value-bytes 1000
   tavola-bench trace web.u32 --items 5% --json | jq '.hit - .s3fifo'";
 
-/// What people see of a line.
+/// The columns of a line for people.
 pub const COLUMNS: &[&str] = &[
     "trace",
     "requests",

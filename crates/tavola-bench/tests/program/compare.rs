@@ -76,7 +76,7 @@ fn two_stores_are_compared_and_nothing_is_left_behind() {
     assert_eq!(names, ["report.html", "results.json"]);
 }
 
-/// What was put into a file is what is found: in workload a keys come twice, in e once.
+/// Each value is read as it was put: in workload a keys come twice, in e once.
 #[test]
 fn constant_files_of_both_formats_are_compared() {
     crate::command::library();

@@ -96,7 +96,7 @@ impl Cluster {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// What the server answers to a statement.
+    /// Returns the answer of the server to a statement.
     pub fn ask(&self, statement: &str) -> String {
         let mut ask = self.command("psql");
         ask.args(["-X", "-A", "-t", "-q", "-d", &self.url(), "-c", statement]);

@@ -26,7 +26,7 @@ pub const FIRST: &[u8] = b"VERSION=";
 /// What `mdb_load` makes the environment as large as, at most: its file takes what is stored.
 const MAP_BYTES: u64 = 128 << 30;
 
-/// What is written.
+/// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `format=bytevalue`, for `mdb_load`.

@@ -131,7 +131,7 @@ pub fn run(args: &Args) -> Result<ExitCode, CliError> {
     Ok(ended(0, usize::from(sum.failed > 0)))
 }
 
-/// What threads share while they work.
+/// The state that threads share.
 #[derive(Default)]
 struct Running {
     is_over: AtomicBool,
